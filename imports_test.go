@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 const module = "github.com/rlrun/rlrun/"
@@ -190,10 +192,7 @@ func TestExamples(t *testing.T) {
 		if within(path, without...) || strings.Contains(path+"/", "internal/") || path+"/" == module {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(path, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(path, "*_test.go")))(t)
 		if !slices.ContainsFunc(files, func(name string) bool {
 			src, err := os.ReadFile(name)
 			return err == nil && strings.Contains(string(src), "\nfunc Example")
@@ -206,10 +205,7 @@ func TestExamples(t *testing.T) {
 // Authors of environments and agents learn at most twenty names: the types and functions of
 // package framework, besides the errors and the values of its enumerations.
 func TestFewNamesForAuthors(t *testing.T) {
-	files, err := filepath.Glob("framework/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("framework/*.go"))(t)
 	var names []string
 	add := func(name *ast.Ident) {
 		if name.IsExported() {
@@ -220,10 +216,7 @@ func TestFewNamesForAuthors(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))(t)
 		for _, d := range parsed.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var (
@@ -48,10 +50,7 @@ func TestSame(t *testing.T) {
 		t.Skipf("the digests are those of amd64, this is %s", runtime.GOARCH)
 	}
 	configs := readSame(t)
-	files, err := filepath.Glob("configs/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("configs/*.yaml"))(t)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		if !slices.ContainsFunc(configs, func(c sameConfig) bool { return c.name == name }) {
@@ -127,9 +126,7 @@ func (c *sameConfig) play(t *testing.T, program string) []sameCell {
 			// Columns that are added later, on the right, are no change of what is there.
 			fmt.Fprintln(digests[label], strings.Join(row[2:min(len(row), 14)], ","))
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Close())
 	}
 	var cells []sameCell
 	for _, label := range labels {
@@ -141,10 +138,7 @@ func (c *sameConfig) play(t *testing.T, program string) []sameCell {
 // readSame reads the digests: a line "NAME RUNS STEPS [quick]" a config, and below
 // it an indented line "DIGEST LABEL" a cell.
 func readSame(t *testing.T) (configs []sameConfig) {
-	f, err := os.Open(samePath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(samePath))(t)
 	defer func() { _ = f.Close() }()
 	in := bufio.NewScanner(f)
 	for in.Scan() {
@@ -162,9 +156,7 @@ func readSame(t *testing.T) (configs []sameConfig) {
 		c.quick = strings.HasSuffix(line, " quick")
 		configs = append(configs, c)
 	}
-	if err := in.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Err())
 	return configs
 }
 
@@ -180,7 +172,5 @@ func writeSame(t *testing.T, configs []sameConfig) {
 			fmt.Fprintf(&b, "  %s %s\n", cell.digest, cell.label)
 		}
 	}
-	if err := os.WriteFile(samePath, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(samePath, []byte(b.String()), 0o644))
 }

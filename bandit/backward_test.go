@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"pgregory.net/rapid"
 )
@@ -40,10 +41,7 @@ func TestPlanAgainstTheTree(t *testing.T) {
 		}
 		pulls := rapid.IntRange(1, 5).Draw(t, "pulls")
 		h := anyHorizon(t)
-		plan, err := NewPlan(priors, h, pulls, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(NewPlan(priors, h, pulls, 0))(t)
 		want, q := plainValue(priors, h, 0, pulls)
 		tol := 1e-12 * h.Total()
 		if math.Abs(plan.Value()-want) > tol {
@@ -62,10 +60,7 @@ func TestPlanAgainstTheTree(t *testing.T) {
 			t.Fatalf("greedy %v, optimum %v (%v)", greedy, want, err)
 		}
 		// More pulls planned, a better value, within the bound.
-		more, err := NewPlan(priors, h, pulls+3, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		more := must.Get(NewPlan(priors, h, pulls+3, 0))(t)
 		if v := more.Value(); v < want-tol || v > want+plan.ErrorBound()+tol {
 			t.Fatalf("planning %d pulls is worth %v, %d pulls %v, with a bound of %v", pulls+3, v, pulls, want, plan.ErrorBound())
 		}
@@ -73,10 +68,7 @@ func TestPlanAgainstTheTree(t *testing.T) {
 }
 
 func TestLatticeRanks(t *testing.T) {
-	l, err := newLattice([]Beta{{1, 1}, {1, 1}, {1, 1}}, Finite(6), 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLattice([]Beta{{1, 1}, {1, 1}, {1, 1}}, Finite(6), 7))(t)
 	l.tabulate()
 	counts, child := make([]int, l.parts), make([]int, l.parts)
 	for sum := range 7 {
@@ -110,10 +102,7 @@ func TestPlanAgreesWithGittins(t *testing.T) {
 		known float64
 		best  int
 	}{{index - 0.01, 0}, {index + 0.01, 1}} {
-		plan, err := NewPlan([]Beta{{1, 1}, {c.known * sure, (1 - c.known) * sure}}, Discounted(gamma), 40, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(NewPlan([]Beta{{1, 1}, {c.known * sure, (1 - c.known) * sure}}, Discounted(gamma), 40, 0))(t)
 		if got := plan.Best(make([]int, 4)); got != c.best {
 			t.Errorf("against %v (index %v) the plan starts with arm %d", c.known, index, got)
 		}
@@ -141,10 +130,7 @@ func TestPlanErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want one about %q", name, c.err, c.want)
 		}
 	}
-	plan, err := NewPlan(two, Finite(1), 2, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(NewPlan(two, Finite(1), 2, 0))(t)
 	mustPanic(t, "counts", func() { plan.Best([]int{0, 0}) })
 	mustPanic(t, "negative", func() { plan.Best([]int{-1, 0, 1, 0}) })
 	mustPanic(t, "over", func() { plan.Best([]int{1, 0, 1, 0}) })
@@ -177,18 +163,15 @@ func TestPolicyValuesOfTheTheory(t *testing.T) {
 			}
 			return known[state{arm, rho}]
 		}
-		got, err := PolicyValue(priors, Finite(pulls-1), pulls, func(counts []int, _ []float64) int {
+		got := must.Get(PolicyValue(priors, Finite(pulls-1), pulls, func(counts []int, _ []float64) int {
 			if index(arm(counts, 1), rho(counts)) > index(arm(counts, 0), rho(counts))+1e-9 {
 				return 1
 			}
 			return 0
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		vectors.Close(t, kind.String(), got, want, 0, 6e-5)
 	}
-	pairwise, err := PolicyValue(priors, Finite(pulls-1), pulls, func(counts []int, means []float64) int {
+	pairwise := must.Get(PolicyValue(priors, Finite(pulls-1), pulls, func(counts []int, means []float64) int {
 		greedy := 0
 		if means[1] > means[0] {
 			greedy = 1
@@ -198,9 +181,6 @@ func TestPolicyValuesOfTheTheory(t *testing.T) {
 			return 1 - greedy
 		}
 		return greedy
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	vectors.Close(t, "pairwise U", pairwise, 12.3895, 0, 6e-5)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"pgregory.net/rapid"
 )
@@ -52,17 +53,10 @@ func drawBelief(t *rapid.T, label string, kinds ...string) Belief {
 		for k := range x {
 			m[k] = float64(x[k]) / 100
 		}
-		p, err := NewPopulation(m, PopulationOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return must.Get(NewPopulation(m, PopulationOptions{}))(t)
 	default:
 		rng := seeded(rapid.Uint64().Draw(t, label+" seed"))
-		p, err := NewParticles(30, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewParticles(30, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng))(t)
 		for range rng.IntN(10) {
 			p.Update(float64(rng.IntN(2)), rng)
 		}
@@ -242,10 +236,7 @@ func TestNormalGammaMarginal(t *testing.T) {
 
 func TestParticlesApproachTheConjugateBelief(t *testing.T) {
 	rng := seeded(2)
-	p, err := NewParticles(4000, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewParticles(4000, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng))(t)
 	exact := Beta{1, 1}
 	for range 300 {
 		r := 0.0
@@ -275,10 +266,7 @@ func TestParticlesApproachTheConjugateBelief(t *testing.T) {
 
 func TestParticlesIgnoreImpossibleRewards(t *testing.T) {
 	rng := seeded(1)
-	p, err := NewParticles(5, TwoPoint{0, 1, 1}, BernoulliLikelihood, ParticleOptions{}, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewParticles(5, TwoPoint{0, 1, 1}, BernoulliLikelihood, ParticleOptions{}, rng))(t)
 	p.Update(0, rng) // all particles are at 1
 	if p.Len() != 5 || p.Mean() != 1 || math.Abs(p.EffectiveSize()-5) > 1e-12 {
 		t.Errorf("mean %v, effective size %v", p.Mean(), p.EffectiveSize())

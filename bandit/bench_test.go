@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func arms(tb testing.TB, n int, opts PopulationOptions) ([]Population, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	p, err := NewPopulations(n, 16, Uniform{0, 1}, opts, rng)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	p := must.Get(NewPopulations(n, 16, Uniform{0, 1}, opts, rng))(tb)
 	return p, rng
 }
 

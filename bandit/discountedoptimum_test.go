@@ -3,6 +3,8 @@ package bandit
 import (
 	"math"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Two routes to one answer: Whittle's integral over single arms, and backward
@@ -19,14 +21,8 @@ func TestDiscountedOptimumIsBackwardInduction(t *testing.T) {
 		{[]Beta{{0.5, 0.5}, {2, 5}}, 0.7, 50},
 		{[]Beta{{1, 1}, {2, 1}, {1, 3}}, 0.5, 14},
 	} {
-		lo, hi, err := DiscountedOptimum(tt.priors, tt.gamma, 1e-3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := NewPlan(tt.priors, Discounted(tt.gamma), tt.pulls, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lo, hi := must.Get2(DiscountedOptimum(tt.priors, tt.gamma, 1e-3))(t)
+		plan := must.Get(NewPlan(tt.priors, Discounted(tt.gamma), tt.pulls, 0))(t)
 		if v, slack := plan.Value(), plan.ErrorBound(); lo > v+slack || hi < v {
 			t.Errorf("%v, γ = %v: [%v, %v] misses [%v, %v] of backward induction", tt.priors, tt.gamma, lo, hi, v, v+slack)
 		} else if mid := (lo + hi) / 2; math.Abs(mid-v) > 2e-4/(1-tt.gamma)+slack {
@@ -41,18 +37,9 @@ func TestDiscountedOptimumOfTrivialArms(t *testing.T) {
 	if want := 0.4 * 10; err != nil || lo > want || hi < want {
 		t.Errorf("one arm: [%v, %v] (%v) misses %v", lo, hi, err, want)
 	}
-	one, _, err := DiscountedOptimum([]Beta{{1, 1}}, 0.9, 1e-3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, _, err := DiscountedOptimum([]Beta{{1, 1}, {1, 1}}, 0.9, 1e-3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, many, err := DiscountedOptimum(make16(), 0.9, 1e-3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one, _ := must.Get2(DiscountedOptimum([]Beta{{1, 1}}, 0.9, 1e-3))(t)
+	two, _ := must.Get2(DiscountedOptimum([]Beta{{1, 1}, {1, 1}}, 0.9, 1e-3))(t)
+	_, many := must.Get2(DiscountedOptimum(make16(), 0.9, 1e-3))(t)
 	if !(one < two && two < many && many < 10) {
 		t.Errorf("1, 2 and 16 arms are worth %v, %v and %v; must increase and stay below 10", one, two, many)
 	}

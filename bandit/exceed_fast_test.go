@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"pgregory.net/rapid"
 )
@@ -144,10 +145,7 @@ func TestJointMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 100).Draw(t, "K")
 		rng := seeded(rapid.Uint64().Draw(t, "seed"))
-		arms, err := NewPopulations(2, n, Uniform{0, 1}, PopulationOptions{Mode: BernoulliMask, Step: 0.3}, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		arms := must.Get(NewPopulations(2, n, Uniform{0, 1}, PopulationOptions{Mode: BernoulliMask, Step: 0.3}, rng))(t)
 		i, j := &arms[0], &arms[1]
 		for range 20 {
 			i.Update(float64(rng.IntN(2)), rng)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"pgregory.net/rapid"
 )
@@ -15,11 +16,7 @@ func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 7)) }
 
 func mustPopulation(t testing.TB, opts PopulationOptions, members ...float64) *Population {
 	t.Helper()
-	p, err := NewPopulation(members, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(NewPopulation(members, opts))(t)
 }
 
 func members(p *Population) []float64 {
@@ -73,10 +70,7 @@ func TestPopulationLazyUpdate(t *testing.T) {
 		}
 		start := rapid.SliceOfN(rapid.Float64Range(-3, 5), 1, 20).Draw(t, "members")
 		rewards := rapid.SliceOf(rapid.SampledFrom([]float64{0, 1, -2, 0.3})).Draw(t, "rewards")
-		p, err := NewPopulation(start, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPopulation(start, opts))(t)
 		want := slices.Clone(start)
 		for n, r := range rewards {
 			p.Update(r, nil)
@@ -105,10 +99,7 @@ func TestPopulationModesKeepOrderAndMean(t *testing.T) {
 		mode := UpdateMode(rapid.IntRange(0, int(IndependentMember)).Draw(t, "mode"))
 		opts := PopulationOptions{Mode: mode, Step: rapid.Float64Range(0.01, 1).Draw(t, "step"), Mask: rapid.Float64Range(0.1, 1).Draw(t, "mask")}
 		rng := seeded(rapid.Uint64().Draw(t, "seed"))
-		arms, err := NewPopulations(3, rapid.IntRange(1, 70).Draw(t, "K"), Uniform{-1, 1}, opts, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		arms := must.Get(NewPopulations(3, rapid.IntRange(1, 70).Draw(t, "K"), Uniform{-1, 1}, opts, rng))(t)
 		for range 60 {
 			p := &arms[rng.IntN(3)]
 			if rng.IntN(2) == 0 {
@@ -244,10 +235,7 @@ func TestPopulationFolds(t *testing.T) {
 // δ may be rounded when it is added back: the rank belongs to the value itself.
 func TestDrawRanksTheDrawnMember(t *testing.T) {
 	rng := seeded(5)
-	p, err := NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{Step: 0.1}, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{Step: 0.1}, rng))(t)
 	arm := &p[0]
 	for range 200 {
 		arm.Update(float64(rng.IntN(2)), rng)
@@ -282,10 +270,7 @@ func TestNewPopulationsLayout(t *testing.T) {
 	if size := unsafe.Sizeof(Population{}); size > 64 {
 		t.Errorf("a Population takes %d bytes, more than a cache line", size)
 	}
-	arms, err := NewPopulations(4, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	arms := must.Get(NewPopulations(4, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1)))(t)
 	for i := range arms[1:] {
 		if &arms[i].x[:5][4] != (*float64)(unsafe.Add(unsafe.Pointer(&arms[i+1].x[0]), -8)) {
 			t.Errorf("the members of arms %d and %d are not adjacent", i, i+1)
@@ -293,10 +278,7 @@ func TestNewPopulationsLayout(t *testing.T) {
 	}
 	// Arms are drawn in order, so that the first do not depend on how many
 	// there are.
-	more, err := NewPopulations(9, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	more := must.Get(NewPopulations(9, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1)))(t)
 	if !slices.Equal(members(&arms[3]), members(&more[3])) {
 		t.Error("the members of an arm depend on the number of arms")
 	}
@@ -328,9 +310,7 @@ func TestResetIsANewPopulation(t *testing.T) {
 			p.Sample(seeded(uint64(n)))
 			p.Update(float64(n), seeded(uint64(n)))
 		}
-		if err := p.Reset(members[1]); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, p.Reset(members[1]))
 		for n := range 4 {
 			if p.Mean() != want.Mean() || p.Pulls() != want.Pulls() {
 				rt.Fatalf("mean %v after %d pulls, of a new one %v after %d", p.Mean(), p.Pulls(), want.Mean(), want.Pulls())
@@ -389,10 +369,7 @@ func TestPopulationErrors(t *testing.T) {
 func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 	for mode := AllMembers; mode <= IndependentMember; mode++ {
 		rng := seeded(1)
-		arms, err := NewPopulations(2, 16, Uniform{0, 1}, PopulationOptions{Mode: mode}, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		arms := must.Get(NewPopulations(2, 16, Uniform{0, 1}, PopulationOptions{Mode: mode}, rng))(t)
 		p := &arms[1]
 		table := NewIndexTable(V, 0.1, 16)
 		if n := testing.AllocsPerRun(100, func() {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 )
 
@@ -57,10 +58,7 @@ func (d *anyBelief) UnmarshalJSON(raw []byte) error {
 }
 
 func TestReference(t *testing.T) {
-	f, err := vectors.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(vectors.Read())(t)
 	vectors.Run(t, f, "U", checkU)
 	vectors.Run(t, f, "threshold", checkThreshold(1e-9, 1e-7))
 	vectors.Run(t, f, "population", checkThreshold(1e-12, 1e-12))
@@ -77,10 +75,7 @@ func TestReference(t *testing.T) {
 // TestExtreme does the same with cases far from the ordinary; testdata/extreme.py
 // says how they were made.
 func TestExtreme(t *testing.T) {
-	f, err := vectors.ReadFile("testdata/extreme.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(vectors.ReadFile("testdata/extreme.json"))(t)
 	vectors.Run(t, f, "threshold", checkThreshold(1e-9, 1e-7))
 	vectors.Run(t, f, "population", checkThreshold(1e-12, 1e-12))
 	vectors.Run(t, f, "exponential", checkExponential)
@@ -349,10 +344,7 @@ func checkAlg2(t *testing.T, in struct {
 	arms := make([]*Population, len(in.Populations))
 	greedy := 0
 	for i, members := range in.Populations {
-		p, err := NewPopulation(members, PopulationOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPopulation(members, PopulationOptions{}))(t)
 		arms[i] = p
 		vectors.Close(t, "qbar", p.Mean(), want.Qbar[i], rel, 0)
 		if p.Mean() > arms[greedy].Mean() {
@@ -448,18 +440,12 @@ func checkBayesTwoArmed(t *testing.T, in struct {
 	const abs = 1e-10
 	priors := []Beta{{in.A1, in.B1}, {in.A2, in.B2}}
 	h := Finite(in.Pulls - 1)
-	plan, err := NewPlan(priors, h, in.Pulls, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(NewPlan(priors, h, in.Pulls, 0))(t)
 	for arm, q := range plan.FirstValues() {
 		vectors.Close(t, fmt.Sprintf("Q of arm %d", arm), q, want.Q[arm], 0, abs)
 	}
 	near(t, "value", plan.Value(), want.Value, 0, abs)
 	same(t, "best", plan.Best(make([]int, 4)), want.Best)
-	greedy, err := GreedyValue(priors, h, in.Pulls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	greedy := must.Get(GreedyValue(priors, h, in.Pulls))(t)
 	near(t, "greedy", greedy, want.Greedy, 0, abs)
 }

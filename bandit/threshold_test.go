@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"pgregory.net/rapid"
 )
@@ -311,10 +312,7 @@ func TestPopulationsApproachTheirParents(t *testing.T) {
 			x[m] = quantile(b.(shape), u, 1-u)
 		}
 		spread := x[k*9/10] - x[k/10]
-		p, err := NewPopulation(x, PopulationOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPopulation(x, PopulationOptions{}))(t)
 		known := x[rapid.IntRange(k/2, k*19/20).Draw(t, "rank of the known arm")]
 		c := Comparison{Known: known, LowerBound: min(x[0], known) - at(0, 1, "below"), Hold: rapid.IntRange(1, 5).Draw(t, "hold")}
 		near := func(name string, got, want, unit float64) {
@@ -429,10 +427,7 @@ func TestJointAgainstAConstant(t *testing.T) {
 		for k := range y {
 			y[k] = c.Known
 		}
-		p, err := NewPopulation(x, PopulationOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPopulation(x, PopulationOptions{}))(t)
 		got, want := JointThreshold(x, y, c.LowerBound), Threshold(p, c)
 		if d := math.Abs(got.Ratio - want.ShareStar); d > 1e-9*want.ShareStar && !math.IsInf(want.ShareStar, 1) {
 			t.Fatalf("ratio %v, share* %v", got.Ratio, want.ShareStar)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -26,10 +27,7 @@ func TestAgentTables(t *testing.T) {
 	}
 	agents := map[string]bool{}
 	for _, p := range plugins.All() {
-		d, err := p.Describe(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(context.Background()))(t)
 		if d.Kind != vector.KindAgent {
 			continue
 		}
@@ -78,17 +76,12 @@ func TestDefaultsHaveSources(t *testing.T) {
 		Defs        map[string]schema `json:"$defs"`
 	}
 	for _, p := range plugins.All() {
-		d, err := p.Describe(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(context.Background()))(t)
 		if d.Kind != vector.KindAgent {
 			continue
 		}
 		var root schema
-		if err := json.Unmarshal(d.Params, &root); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(d.Params, &root))
 		var visit func(path string, s schema)
 		visit = func(path string, s schema) {
 			for name, sub := range s.Properties {
@@ -111,22 +104,13 @@ func TestDefaultsHaveSources(t *testing.T) {
 func parameters(t *testing.T, schema json.RawMessage) (list []string) {
 	t.Helper()
 	var s struct{ Properties json.RawMessage }
-	if err := json.Unmarshal(schema, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(schema, &s))
 	d := json.NewDecoder(bytes.NewReader(s.Properties))
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.Token())(t)
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Get(d.Token())(t)
 		var p struct{ Default any }
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&p))
 		item := fmt.Sprintf("`%s`", name)
 		if p.Default != nil {
 			item += fmt.Sprintf(" %v", p.Default)

@@ -64,6 +64,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the output blocks of documents")
@@ -75,19 +77,13 @@ func documents(t *testing.T) []string {
 	if err != nil || len(names) == 0 {
 		t.Fatal("no documents here", err)
 	}
-	studies, err := filepath.Glob("studies/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	studies := must.Get(filepath.Glob("studies/*.md"))(t)
 	return append(append(names, studies...), "../README.md", "../CONTRIBUTING.md")
 }
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))(t)
 	return string(data)
 }
 
@@ -110,22 +106,16 @@ func TestSnippets(t *testing.T) {
 			}
 			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
 			for _, directory := range []string{"configs", "examples/bootstrap"} {
-				if err := os.CopyFS(filepath.Join(d.dir, directory), os.DirFS(filepath.Join("..", directory))); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.CopyFS(filepath.Join(d.dir, directory), os.DirFS(filepath.Join("..", directory))))
 			}
-			if err := os.MkdirAll(filepath.Join(d.dir, "docs", "images"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(d.dir, "docs", "images"), 0o777))
 			for _, b := range blocks(text) {
 				if err := d.act(b); err != nil {
 					t.Errorf("%s:%d: %v", name, b.line, err)
 				}
 			}
 			if new := d.rewrite(text); *update && new != text && !t.Failed() {
-				if err := os.WriteFile(name, []byte(new), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(name, []byte(new), 0o666))
 			}
 		})
 	}
@@ -317,7 +307,7 @@ func matches(want, printed string) bool {
 func exampleBodies(t *testing.T) map[string]string {
 	t.Helper()
 	bodies := map[string]string{}
-	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.Name() != "example_test.go" {
 			return err
 		}
@@ -340,9 +330,6 @@ func exampleBodies(t *testing.T) map[string]string {
 			bodies[regexp.MustCompile(`(?m)^\t`).ReplaceAllString(body, "")] = f.Name.Name
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return bodies
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // linked are the words of the glossary that newcomers do not know. The other words of
@@ -28,10 +30,7 @@ func prose(text string) string {
 
 // Pages link words to the glossary where they first occur.
 func TestGlossary(t *testing.T) {
-	pages, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("*.md"))(t)
 	for _, word := range linked {
 		anchor := strings.ReplaceAll(word, " ", "-")
 		if !strings.Contains(read(t, "glossary.md"), `<a id="`+anchor+`"></a>**`+word) {
@@ -56,9 +55,7 @@ func TestGlossary(t *testing.T) {
 			t.Errorf("%s:%d: %q first occurs without a link to %s: go test ./docs -run Glossary -update", page, 1+strings.Count(text[:at[0]], "\n"), word, anchor)
 		}
 		if *update {
-			if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(page, []byte(text), 0o666))
 		}
 	}
 }

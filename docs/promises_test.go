@@ -7,14 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Every test that isolation.md names is there.
 func TestPromisesHaveTests(t *testing.T) {
-	text, err := os.ReadFile("isolation.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("isolation.md"))(t)
 	test := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*|test_\\w+)(?:/(\\w+))?`")
 	rows, inside := 0, false
 	for line := range strings.SplitSeq(string(text), "\n") {
@@ -42,7 +41,7 @@ func TestPromisesHaveTests(t *testing.T) {
 		}
 	}
 	function := regexp.MustCompile(`(?m)^\s*(?:func|def) ((?:Test|Fuzz|test_)\w*)\(`)
-	err = filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -60,10 +59,7 @@ func TestPromisesHaveTests(t *testing.T) {
 			delete(named, string(m[1]))
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for name := range named {
 		t.Errorf("isolation.md names %s, which is no test", name)
 	}

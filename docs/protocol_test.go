@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // section returns what stands under a heading of the protocol's page.
@@ -65,10 +66,7 @@ func TestProtocolIsTheSchema(t *testing.T) {
 func TestProtocolExample(t *testing.T) {
 	var got []string
 	for _, m := range regexp.MustCompile(`(?m)^(\w+) +((?:[0-9A-F]{2} +)*[0-9A-F]{2})$`).FindAllStringSubmatch(section(t, "### Example"), -1) {
-		data, err := hex.DecodeString(strings.ReplaceAll(m[2], " ", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(hex.DecodeString(strings.ReplaceAll(m[2], " ", "")))(t)
 		switch m[1] {
 		case "signals", "terminated":
 			got = append(got, fmt.Sprint(m[1], data))

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // The shims are this test itself under other names, first in the PATH of the
@@ -47,18 +49,10 @@ const (
 // shims makes the shims and returns the environment in which they are found.
 func shims(t *testing.T) []string {
 	t.Helper()
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(".."))(t)
+	self := must.Get(os.Executable())(t)
 	bin := filepath.Join(t.TempDir(), "bin")
-	if err := os.Mkdir(bin, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(bin, 0o777))
 	for _, name := range []string{"rlrun", "go", "make", "sqlite3"} {
 		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
 			t.Skip("no symbolic links:", err)
@@ -68,12 +62,8 @@ func shims(t *testing.T) []string {
 	if err != nil {
 		t.Skip("no go to build rlrun with")
 	}
-	if err := build(gotool, root, filepath.Join(bin, "rlrun.real"), "./cmd/rlrun"); err != nil {
-		t.Fatal(err)
-	}
-	if err := shimPython(bin); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, build(gotool, root, filepath.Join(bin, "rlrun.real"), "./cmd/rlrun"))
+	must.Do(t, shimPython(bin))
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "RLRUN_") {
@@ -82,10 +72,7 @@ func shims(t *testing.T) []string {
 	}
 	// rlrun has another HOME, but the go that it starts needs the same caches.
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
-		value, err := exec.Command(gotool, "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Get(exec.Command(gotool, "env", name).Output())(t)
 		env = append(env, name+"="+strings.TrimSpace(string(value)))
 	}
 	return append(env, binVariable+"="+bin, rootVariable+"="+root, goVariable+"="+gotool,

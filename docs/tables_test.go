@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins"
 )
@@ -131,10 +132,7 @@ func TestExplorationTables(t *testing.T) {
 func TestEnvironmentTable(t *testing.T) {
 	var ids []string
 	for _, p := range plugins.All() {
-		d, err := p.Describe(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(context.Background()))(t)
 		if d.Kind == vector.KindEnvironment {
 			_, name, _ := strings.Cut(d.ID, "/")
 			name, _, _ = strings.Cut(name, "@")
@@ -168,10 +166,7 @@ func TestOptionalTable(t *testing.T) {
 			t.Fatal("no files in", directory, err)
 		}
 		for _, file := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 			ast.Inspect(f, func(n ast.Node) bool {
 				spec, ok := n.(*ast.TypeSpec)
 				if !ok {

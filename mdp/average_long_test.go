@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -17,10 +18,7 @@ import (
 // checked 0.4285714286 at 20 states.)
 func TestAverageOfALongRiver(t *testing.T) {
 	for _, n := range []int{100, 200, 400} {
-		task, err := catalog.RiverSwim(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(catalog.RiverSwim(n))(t)
 		sol, err := mdp.SolveAverage(task.Model, mdp.Options{Method: mdp.PolicyIteration})
 		if err == nil && math.Abs(sol.Gain[0]-3./7) > 1e-9 {
 			t.Errorf("%d states: policy iteration is content with a gain of %v, bound %v", n, sol.Gain[0], sol.Bound)
@@ -47,9 +45,5 @@ func TestAverageOfALongRiver(t *testing.T) {
 
 func induced(t *testing.T, m mdp.Model, pi mdp.Policy) *mdp.Chain {
 	t.Helper()
-	c, err := mdp.Induce(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(mdp.Induce(m, pi))(t)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -14,10 +15,7 @@ func million(b *testing.B) *mdp.Tabular { return square(b, 1000) }
 
 func square(b *testing.B, n int) *mdp.Tabular {
 	b.Helper()
-	task, err := catalog.GridWorld(catalog.Grid{Rows: n, Cols: n, Slip: 0.1, Continuing: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	task := must.Get(catalog.GridWorld(catalog.Grid{Rows: n, Cols: n, Slip: 0.1, Continuing: true}))(b)
 	return task.Model
 }
 
@@ -114,9 +112,7 @@ func BenchmarkRiverSwimAverage(b *testing.B) {
 		b.Fatal(err)
 	}
 	var solver mdp.AverageSolver
-	if _, err := solver.Solve(task.Model, mdp.Options{}); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(solver.Solve(task.Model, mdp.Options{}))(b)
 	b.ReportAllocs()
 	var sol *mdp.Solution
 	for b.Loop() {
@@ -130,10 +126,7 @@ func BenchmarkRiverSwimAverage(b *testing.B) {
 
 // BenchmarkRiverSwimMixing finds all T of RiverSwim-6.
 func BenchmarkRiverSwimMixing(b *testing.B) {
-	task, err := catalog.RiverSwim(6)
-	if err != nil {
-		b.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(6))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := mdp.MixingTime(task.Model, mdp.Constant(6, 1), mdp.MixingOptions{}); err != nil {

@@ -4,19 +4,17 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // deterministic is the model in which action a leads from s to rows[s][a].
 func deterministic(t *testing.T, rows ...[]int) *Tabular {
 	t.Helper()
-	m, err := Generate(Definition{States: len(rows), Actions: len(rows[0])}, func(s, a int, row *Row) {
+	return must.Get(Generate(Definition{States: len(rows), Actions: len(rows[0])}, func(s, a int, row *Row) {
 		row.Add(rows[s][a], 1)
 		row.Reward(float64(s))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	}))(t)
 }
 
 func TestModelStructure(t *testing.T) {
@@ -56,10 +54,7 @@ func TestModelStructure(t *testing.T) {
 // Refusals name the missing property.
 func TestRefusals(t *testing.T) {
 	split := deterministic(t, []int{1, 2}, []int{1, 1}, []int{2, 2})
-	c, err := Induce(split, Uniform{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Induce(split, Uniform{}))(t)
 	_, _, notUnichain := c.Stationary()
 	_, _, _, notCommunicating := Diameter(split)
 	_, _, unreachable := ShortestTimes(split, 1)
@@ -79,10 +74,7 @@ func TestRefusals(t *testing.T) {
 
 // Policy iteration needs no structure: each state has the gain of the best sink.
 func TestMultichainGain(t *testing.T) {
-	sol, err := SolveAverage(deterministic(t, []int{1, 2}, []int{1, 1}, []int{2, 2}), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := must.Get(SolveAverage(deterministic(t, []int{1, 2}, []int{1, 1}, []int{2, 2}), Options{}))(t)
 	if sol.Gain[0] != 2 || sol.Gain[1] != 1 || sol.Gain[2] != 2 || sol.Policy[0] != 1 {
 		t.Errorf("gain %v, policy %v", sol.Gain, sol.Policy)
 	}
@@ -92,7 +84,7 @@ func TestMultichainGain(t *testing.T) {
 // known in closed form.
 func TestGamblersRuin(t *testing.T) {
 	const n = 20
-	m, err := Generate(Definition{States: n + 1, Actions: 1}, func(s, _ int, row *Row) {
+	m := must.Get(Generate(Definition{States: n + 1, Actions: 1}, func(s, _ int, row *Row) {
 		switch s {
 		case 0:
 			row.Add(0, 1)
@@ -103,38 +95,21 @@ func TestGamblersRuin(t *testing.T) {
 			row.Add(s-1, 0.5)
 			row.Add(s+1, 0.5)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Induce(m, Uniform{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gain, _, err := c.EvaluateAverage()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	c := must.Get(Induce(m, Uniform{}))(t)
+	gain, _ := must.Get2(c.EvaluateAverage())(t)
 	for s, g := range gain {
 		if want := float64(s) / n; !within(g, want, 1e-14) {
 			t.Errorf("probability of winning from %d is %v, want %v", s, g, want)
 		}
 	}
-	reflecting, err := Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
+	reflecting := must.Get(Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
 		row.Add(max(s-1, 0), 0.5)
 		row.Add((s+1)%n, 0.5)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, err = Induce(reflecting, Uniform{}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	c = must.Get(Induce(reflecting, Uniform{}))(t)
 	// From the far end, a walk reflected there needs k(k+1) steps to climb k.
-	h, err := c.HittingTimes(n - 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(c.HittingTimes(n - 1))(t)
 	for s, x := range h {
 		if want := float64((n-1)*n - s*(s+1)); !within(x, want, 1e-9) {
 			t.Errorf("hitting time from %d is %v, want %v", s, x, want)

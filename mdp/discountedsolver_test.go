@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -22,16 +23,13 @@ func TestDiscountedSolverAgreesWithElimination(t *testing.T) {
 		leak := rapid.SampledFrom([]float64{1, 0.1, 1e-6}).Draw(t, "leak")
 		residual := rapid.SampledFrom([]float64{1e-3, 1e-6, 1e-9}).Draw(t, "residual")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		m, err := mdp.Generate(mdp.Definition{States: n, Actions: actions}, func(s, a int, row *mdp.Row) {
+		m := must.Get(mdp.Generate(mdp.Definition{States: n, Actions: actions}, func(s, a int, row *mdp.Row) {
 			row.Add((s+a)%n, 1-leak)
 			for range 3 {
 				row.Add(rng.IntN(n), leak/3)
 			}
 			row.Reward(rng.NormFloat64())
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		v, pi := make([]float64, n), make(mdp.Deterministic, n)
 		for s := range v {
 			v[s], pi[s] = rapid.SampledFrom([]float64{0, 1, 1e4}).Draw(t, "start")*rng.NormFloat64(), rng.IntN(actions)
@@ -39,33 +37,20 @@ func TestDiscountedSolverAgreesWithElimination(t *testing.T) {
 		// The residual is found from values of up to a few times 1e4.
 		rounding := 1e-11 / (1 - gamma)
 		var solver mdp.DiscountedSolver
-		c, err := mdp.Induce(m, pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exact, err := c.EvaluateDiscounted(gamma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(mdp.Induce(m, pi))(t)
+		exact := must.Get(c.EvaluateDiscounted(gamma))(t)
 		got, err := solver.Evaluate(v, m, pi, gamma, residual)
 		if err != nil || got > residual {
 			t.Fatalf("residual %v, %v", got, err)
 		}
 		compare(t, "value", v, exact, rounding+got/(1-gamma))
-		best, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration})
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration}))(t)
 		if got, err = solver.Solve(v, pi, m, gamma, residual); err != nil || got > residual {
 			t.Fatalf("residual of the optimum %v, %v", got, err)
 		}
 		compare(t, "optimal value", v, best.Value, rounding+got/(1-gamma)+best.Bound)
-		if c, err = mdp.Induce(m, pi); err != nil {
-			t.Fatal(err)
-		}
-		if exact, err = c.EvaluateDiscounted(gamma); err != nil {
-			t.Fatal(err)
-		}
+		c = must.Get(mdp.Induce(m, pi))(t)
+		exact = must.Get(c.EvaluateDiscounted(gamma))(t)
 		compare(t, "value of the policy", exact, best.Value, rounding+2*got/(1-gamma)+best.Bound)
 	})
 }
@@ -80,10 +65,7 @@ func compare(t *rapid.T, what string, got, want []float64, within float64) {
 
 // One state takes no iteration.
 func TestDiscountedSolverOneState(t *testing.T) {
-	task, err := catalog.Bandit([]float64{0.25, 0.75})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Bandit([]float64{0.25, 0.75}))(t)
 	var solver mdp.DiscountedSolver
 	v, pi := []float64{7}, mdp.Deterministic{0}
 	if got, err := solver.Solve(v, pi, task.Model, 0.5, 1e-12); err != nil || got != 0 || v[0] != 1.5 || pi[0] != 1 {
@@ -92,10 +74,7 @@ func TestDiscountedSolverOneState(t *testing.T) {
 }
 
 func TestDiscountedSolverRefusals(t *testing.T) {
-	task, err := catalog.FourRooms(true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.FourRooms(true))(t)
 	m := task.Model
 	n := m.NumStates()
 	var solver mdp.DiscountedSolver

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -13,10 +14,7 @@ import (
 // observe fills counts with n visits of every pair.
 func observe(t *testing.T, m *mdp.Tabular, n int, rng *rand.Rand) *mdp.Counts {
 	t.Helper()
-	c, err := mdp.NewCounts(m.NumStates(), m.NumActions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mdp.NewCounts(m.NumStates(), m.NumActions()))(t)
 	for s := range m.NumStates() {
 		for a := range m.NumActions() {
 			for range n {
@@ -30,10 +28,7 @@ func observe(t *testing.T, m *mdp.Tabular, n int, rng *rand.Rand) *mdp.Counts {
 
 func riverSwim(t *testing.T) (*mdp.Tabular, mdp.Deterministic) {
 	t.Helper()
-	task, err := catalog.RiverSwim(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(6))(t)
 	return task.Model, mdp.Constant(6, 1)
 }
 
@@ -42,10 +37,7 @@ func riverSwim(t *testing.T) (*mdp.Tabular, mdp.Deterministic) {
 // closes.
 func TestMixingBand(t *testing.T) {
 	m, pi := riverSwim(t)
-	exact, err := mdp.MixingTime(m, pi, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{}))(t)
 	rng := rand.New(rand.NewPCG(1, 0))
 	width := map[int]int{}
 	for _, n := range []int{10, 1000, 300_000} {
@@ -54,10 +46,7 @@ func TestMixingBand(t *testing.T) {
 			runs = 1
 		}
 		for range runs {
-			b, err := observe(t, m, n, rng).MixingBand(pi, mdp.BandOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(observe(t, m, n, rng).MixingBand(pi, mdp.BandOptions{}))(t)
 			width[n] = 0
 			for s, row := range exact.T {
 				for a, T := range row {
@@ -85,16 +74,10 @@ func TestMixingBand(t *testing.T) {
 // untried pairs make times longer if they are self-loops, shorter if not.
 func TestPosteriorMixing(t *testing.T) {
 	m, pi := riverSwim(t)
-	exact, err := mdp.MixingTime(m, pi, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{}))(t)
 	rng := rand.New(rand.NewPCG(2, 0))
 	quantile := func(visits int, seenOnly bool) int {
-		d, err := mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Alpha: 1, SeenOnly: seenOnly})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Alpha: 1, SeenOnly: seenOnly}))(t)
 		for s := range 4 { // the last two states have not been tried
 			for a := range 2 {
 				for range visits {
@@ -143,10 +126,7 @@ func TestOnlineMixing(t *testing.T) {
 	m, right := riverSwim(t)
 	left := mdp.Constant(6, 0)
 	models := func() []*mdp.Tabular { return []*mdp.Tabular{m} }
-	exact, err := mdp.MixingTime(m, right, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(mdp.MixingTime(m, right, mdp.MixingOptions{}))(t)
 	e := &mdp.OnlineMixing{Cap: 8}
 	for i, step := range []struct {
 		pi       mdp.Deterministic
@@ -158,10 +138,7 @@ func TestOnlineMixing(t *testing.T) {
 		{right, 100, 8, true, 1}, {right, 199, 8, true, 1}, {right, 200, 8, true, 2},
 		{left, 201, 6, false, 3}, {left, 300, 6, false, 3}, {right, 301, 8, true, 4},
 	} {
-		got, capped, err := e.Time(step.pi, step.seen, models)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, capped := must.Get2(e.Time(step.pi, step.seen, models))(t)
 		if got != step.time || capped != step.capped || e.Recomputed() != step.computed {
 			t.Errorf("step %d: T = %d, capped %v, computed %d times", i, got, capped, e.Recomputed())
 		}
@@ -179,11 +156,8 @@ func TestOnlineMixing(t *testing.T) {
 func TestBeliefsSampleModels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, actions := rapid.IntRange(1, 5).Draw(t, "states"), rapid.IntRange(1, 3).Draw(t, "actions")
-		d, err := mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions,
-			Alpha: rapid.SampledFrom([]float64{1e-6, 0.1, 1}).Draw(t, "alpha"), SeenOnly: rapid.Bool().Draw(t, "seenOnly")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions,
+			Alpha: rapid.SampledFrom([]float64{1e-6, 0.1, 1}).Draw(t, "alpha"), SeenOnly: rapid.Bool().Draw(t, "seenOnly")}))(t)
 		b, err := mdp.NewBootstrap(d, 3, 1, rapid.SampledFrom([]mdp.Mask{mdp.Poisson, mdp.DoubleOrNothing, mdp.Exponential}).Draw(t, "mask"), rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A solver that has solved other models gives what a new one does, whatever their
@@ -14,20 +16,11 @@ func TestFiniteSolver(t *testing.T) {
 	var f FiniteSolver
 	for range 50 {
 		n, actions, horizon := 1+rng.IntN(4), 1+rng.IntN(3), rng.IntN(5)
-		d, err := NewDirichlet(DirichletPrior{States: n, Actions: actions})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(NewDirichlet(DirichletPrior{States: n, Actions: actions}))(t)
 		for range 2 {
 			m := d.Sample(rng)
-			got, err := f.Solve(m, horizon)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := SolveFinite(m, horizon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(f.Solve(m, horizon))(t)
+			want := must.Get(SolveFinite(m, horizon))(t)
 			if len(got.Value) != horizon+1 || len(got.Policy) != horizon+1 || got.Policy[0] != nil {
 				t.Fatalf("%d values and %d policies of %d steps", len(got.Value), len(got.Policy), horizon)
 			}
@@ -52,7 +45,7 @@ func TestLongHorizon(t *testing.T) {
 		"periodic":  {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
 		"ending":    {{0, 1, 0}, {0, 0, 1}, {0, 0, 1}},
 	} {
-		m, err := Generate(Definition{States: 3, Actions: 2}, func(s, a int, row *Row) {
+		m := must.Get(Generate(Definition{States: 3, Actions: 2}, func(s, a int, row *Row) {
 			reward := float64(3-s-a) / 3
 			if name == "ending" && s == 2 {
 				reward = 0
@@ -62,23 +55,14 @@ func TestLongHorizon(t *testing.T) {
 					row.AddRewarded(next, p, reward)
 				}
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, policy, err := SolveHorizon(m, horizon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		got, policy := must.Get2(SolveHorizon(m, horizon))(t)
 		want, w, best := make([]float64, 3), make([]float64, 3), make(Deterministic, 3)
 		for range horizon {
 			m.induct(w, best, want)
 			want, w = w, want
 		}
-		c, err := Induce(m, policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Induce(m, policy))(t)
 		evaluated := c.EvaluateFinite(horizon)
 		for s, x := range want {
 			if math.Abs(got[s]-x) > 1e-9*maxAbs(want) || policy[s] != best[s] {
@@ -89,13 +73,10 @@ func TestLongHorizon(t *testing.T) {
 			}
 		}
 	}
-	m, err := Generate(Definition{States: 2, Actions: 1}, func(s, _ int, row *Row) {
+	m := must.Get(Generate(Definition{States: 2, Actions: 1}, func(s, _ int, row *Row) {
 		row.AddRewarded(s, 0.5, 1)
 		row.AddRewarded(1-s, 0.5, 1)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if v, _, err := SolveHorizon(m, 1e15); err != nil || math.Abs(v[0]-1e15) > 1e6 {
 		t.Errorf("%v, %v", v, err)
 	}

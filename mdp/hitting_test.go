@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -14,10 +15,7 @@ import (
 // independently, as in mdptest).
 func TestShortestTimesOfALongRiver(t *testing.T) {
 	const n = 400
-	task, err := catalog.RiverSwim(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(n))(t)
 	right, _, err := mdp.ShortestTimes(task.Model, n-1)
 	if want := 61.388888888888886 + (n-20)*10/3.; err != nil || math.Abs(right[0]-want) > 1e-6 {
 		t.Errorf("to the right end: %v steps (%v), want %v", right[0], err, want)
@@ -30,14 +28,8 @@ func TestShortestTimesOfALongRiver(t *testing.T) {
 	// recurrence of a birth and death chain, the steps from s to s−1 are d(s) = (1 +
 	// up·d(s+1))/down. This is 1e168 at 200 states, and more than a float64 holds at 400.
 	for _, n := range []int{200, n} {
-		task, err := catalog.RiverSwim(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := mdp.Induce(task.Model, mdp.Constant(n, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(catalog.RiverSwim(n))(t)
+		c := must.Get(mdp.Induce(task.Model, mdp.Constant(n, 1)))(t)
 		want, d := 0.0, 1/0.4
 		for s := n - 1; s > 0; s-- {
 			if s < n-1 {

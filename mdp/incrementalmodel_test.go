@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -15,18 +16,9 @@ func TestLatestIsTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const members = 3
 		n, actions := rapid.IntRange(1, 8).Draw(t, "states"), rapid.IntRange(1, 3).Draw(t, "actions")
-		prior, err := mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := mdp.NewBootstrap(prior, members, 0.5, mdp.Poisson, rapid.Uint64().Draw(t, "seed"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions, SeenOnly: rapid.Bool().Draw(t, "seen only")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		prior := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions}))(t)
+		b := must.Get(mdp.NewBootstrap(prior, members, 0.5, mdp.Poisson, rapid.Uint64().Draw(t, "seed")))(t)
+		d := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions, SeenOnly: rapid.Bool().Draw(t, "seen only")}))(t)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "stream"), 0))
 		for range 6 {
 			for range rapid.IntRange(0, 5).Draw(t, "steps") {
@@ -61,10 +53,7 @@ func same(t *rapid.T, got, want *mdp.Tabular) {
 
 // Terminal states stay and pay nothing; the others are as they were.
 func TestTerminating(t *testing.T) {
-	prior, err := mdp.NewDirichlet(mdp.DirichletPrior{States: 4, Actions: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prior := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: 4, Actions: 2}))(t)
 	m := prior.Sample(rand.New(rand.NewPCG(1, 1)))
 	if got := m.Terminating(nil, make([]bool, 4)); got != m {
 		t.Error("another model without terminal states")

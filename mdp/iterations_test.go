@@ -5,20 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
 // Solvers that iterate end at MaxIterations, with the error that says so.
 func TestMaxIterations(t *testing.T) {
-	task, err := catalog.FourRooms(false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := task.Model.Restarting()
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.FourRooms(false))(t)
+	again := must.Get(task.Model.Restarting())(t)
 	const limit = 3
 	for name, solve := range map[string]func(o mdp.Options) (*mdp.Solution, error){
 		"discounted, value iteration": func(o mdp.Options) (*mdp.Solution, error) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // walk is a chain on n states that mostly moves on around a circle, with some
@@ -11,19 +13,12 @@ import (
 func walk(t *testing.T, n int, jump float64, seed uint64) *Chain {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0))
-	m, err := Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
+	m := must.Get(Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
 		row.Add((s+1)%n, 1-jump)
 		row.Add(rng.IntN(n), jump)
 		row.Reward(rng.NormFloat64())
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Induce(m, Uniform{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	}))(t)
+	return must.Get(Induce(m, Uniform{}))(t)
 }
 
 // The solvers of large chains agree with the direct solution of small ones.
@@ -36,22 +31,14 @@ func TestIterationAgainstElimination(t *testing.T) {
 			class := st.Classes[st.Closed[0]]
 			want, got := make([]float64, n), make([]float64, n)
 			c.gth(want, class)
-			if err := c.iterateStationary(got, class); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.iterateStationary(got, class))
 			for s := range want {
 				if !within(got[s], want[s], 1e-9) {
 					t.Fatalf("jump %v: stationary probability %v, want %v", jump, got[s], want[s])
 				}
 			}
-			gain, bias, err := c.EvaluateAverage()
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, h, err := c.iterateAverage()
-			if err != nil {
-				t.Fatal(err)
-			}
+			gain, bias := must.Get2(c.EvaluateAverage())(t)
+			g, h := must.Get2(c.iterateAverage())(t)
 			for s := range gain {
 				if !within(g[s], gain[s], 1e-8) || !within(h[s], bias[s], 1e-4) {
 					t.Fatalf("jump %v: gain %v, bias %v; want %v, %v", jump, g[s], h[s], gain[s], bias[s])
@@ -82,15 +69,9 @@ func TestAbsorptionAgainstElimination(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Induce(m, Uniform{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Induce(m, Uniform{}))(t)
 	st := c.Structure()
-	f, err := c.fate(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(c.fate(st))(t)
 	if f.slots != 3 {
 		t.Fatalf("%d slots", f.slots)
 	}
@@ -107,9 +88,7 @@ func TestAbsorptionAgainstElimination(t *testing.T) {
 			if err := c.absorbLarge(f, st.Classes[i], target, 3); err == nil && len(st.Classes[i]) > 10 {
 				t.Error("no error after 3 sweeps")
 			}
-			if err := c.absorbLarge(f, st.Classes[i], target, mostSweeps); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.absorbLarge(f, st.Classes[i], target, mostSweeps))
 			for s, want := range exact {
 				sum := 0.0
 				for slot, x := range want {
@@ -131,23 +110,14 @@ func TestAbsorptionAgainstElimination(t *testing.T) {
 func TestAverageOnCycles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 0))
 	const n = 90
-	m, err := Generate(Definition{States: n, Actions: 2}, func(s, a int, row *Row) {
+	m := must.Get(Generate(Definition{States: n, Actions: 2}, func(s, a int, row *Row) {
 		row.Add((s+1+a)%n, 0.95)
 		row.Add(0, 0.05)
 		row.Reward(rng.Float64())
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exact, err := SolveAverage(m, Options{Method: PolicyIteration})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	exact := must.Get(SolveAverage(m, Options{Method: PolicyIteration}))(t)
 	for _, tolerance := range []float64{1e-2, 1e-5, 1e-9} {
-		sol, err := SolveAverage(m, Options{Method: ValueIteration, Tolerance: tolerance})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(SolveAverage(m, Options{Method: ValueIteration, Tolerance: tolerance}))(t)
 		if d := math.Abs(sol.Gain[0] - exact.Gain[0]); d > sol.Bound+exact.Bound || sol.Bound > 2*tolerance {
 			t.Errorf("gain %v ± %g, want %v ± %g", sol.Gain[0], sol.Bound, exact.Gain[0], exact.Bound)
 		}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 const twoStates = `{
@@ -17,10 +19,7 @@ const twoStates = `{
 }`
 
 func TestParseModel(t *testing.T) {
-	m, err := ParseModel(strings.NewReader(twoStates))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(ParseModel(strings.NewReader(twoStates)))(t)
 	next, prob := m.Transition(0, 1)
 	if m.NumStates() != 2 || m.NumActions() != 2 || fmt.Sprint(next, prob) != "[0 1] [0.25 0.75]" {
 		t.Errorf("row (0,1) is %v %v", next, prob)
@@ -32,7 +31,7 @@ func TestParseModel(t *testing.T) {
 
 // Everything a definition can hold survives writing and reading.
 func TestModelRoundTrip(t *testing.T) {
-	m, err := NewModel(Definition{
+	m := must.Get(NewModel(Definition{
 		Name: "all", Description: "of it", States: 3, Actions: 2, ActionNames: []string{"stay", "go"},
 		Transitions:      []Transition{{0, 0, 1, .5}, {0, 0, 2, .5}, {0, 1, 0, 1}, {1, 0, 2, 1}, {1, 1, 0, 1. / 3}, {1, 1, 1, 2. / 3}},
 		Rewards:          []Reward{{1, 0, .25}, {0, 1, -3}},
@@ -41,14 +40,8 @@ func TestModelRoundTrip(t *testing.T) {
 		Bernoulli:        []Pair{{1, 0}},
 		Initial:          []Weight{{0, .25}, {1, .75}},
 		Terminal:         []int{2},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	first := must.Get(json.Marshal(m))(t)
 	again, err := ParseModel(bytes.NewReader(first))
 	if err != nil {
 		t.Fatalf("%v in %s", err, first)
@@ -155,10 +148,7 @@ func FuzzParseModel(f *testing.F) {
 				}
 			}
 		}
-		out, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(json.Marshal(m))(t)
 		if _, err := ParseModel(bytes.NewReader(out)); err != nil {
 			t.Fatalf("%v in %s", err, out)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -16,11 +17,8 @@ import (
 // often periodic, reducible or multichain.
 func garnet(t *rapid.T) *mdp.Tabular {
 	n := rapid.IntRange(1, 9).Draw(t, "states")
-	task, err := catalog.Garnet(n, rapid.IntRange(1, 4).Draw(t, "actions"),
-		rapid.IntRange(1, n).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Garnet(n, rapid.IntRange(1, 4).Draw(t, "actions"),
+		rapid.IntRange(1, n).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed")))(t)
 	return task.Model
 }
 
@@ -33,11 +31,7 @@ func policy(t *rapid.T, m mdp.Model) mdp.Deterministic {
 }
 
 func induce(t *rapid.T, m mdp.Model, pi mdp.Policy) *mdp.Chain {
-	c, err := mdp.Induce(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(mdp.Induce(m, pi))(t)
 }
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
@@ -49,22 +43,13 @@ func TestDiscountedSolversAgree(t *testing.T) {
 		m := garnet(t)
 		gamma := rapid.SampledFrom([]float64{0, 0.5, 0.9, 0.99}).Draw(t, "gamma")
 		tolerance := rapid.SampledFrom([]float64{1e-2, 1e-6, 1e-10}).Draw(t, "tolerance")
-		exact, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration})
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration}))(t)
 		for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration, mdp.PrioritisedSweeping} {
-			sol, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: method, Tolerance: tolerance})
-			if err != nil {
-				t.Fatal(err)
-			}
+			sol := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: method, Tolerance: tolerance}))(t)
 			if sol.Bound > 2*tolerance {
 				t.Fatalf("method %d: bound %g for tolerance %g", method, sol.Bound, tolerance)
 			}
-			earned, err := induce(t, m, sol.Policy).EvaluateDiscounted(gamma)
-			if err != nil {
-				t.Fatal(err)
-			}
+			earned := must.Get(induce(t, m, sol.Policy).EvaluateDiscounted(gamma))(t)
 			for s, v := range exact.Value {
 				if !near(sol.Value[s], v, sol.Bound+exact.Bound) {
 					t.Fatalf("method %d: value %v and %v differ by more than %g", method, sol.Value[s], v, sol.Bound+exact.Bound)
@@ -82,10 +67,7 @@ func TestDiscountedSolversAgree(t *testing.T) {
 func TestAverageIsBestOfAllPolicies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "states")
-		task, err := catalog.Garnet(n, 2, rapid.IntRange(1, min(n, 2)).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(catalog.Garnet(n, 2, rapid.IntRange(1, min(n, 2)).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed")))(t)
 		m := task.Model
 		best := make([]float64, n)
 		for s := range best {
@@ -96,18 +78,12 @@ func TestAverageIsBestOfAllPolicies(t *testing.T) {
 			for s := range p {
 				p[s] = code >> s & 1
 			}
-			gain, _, err := induce(t, m, p).EvaluateAverage()
-			if err != nil {
-				t.Fatal(err)
-			}
+			gain, _ := must.Get2(induce(t, m, p).EvaluateAverage())(t)
 			for s, g := range gain {
 				best[s] = max(best[s], g)
 			}
 		}
-		sol, err := mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
 		for s, g := range sol.Gain {
 			if !near(g, best[s], 1e-9) {
 				t.Fatalf("gain of state %d is %v, the best of all policies %v", s, g, best[s])
@@ -139,15 +115,9 @@ func TestGainIsTheLimitOfDiscounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)
 		c := induce(t, m, policy(t, m))
-		gain, bias, err := c.EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		gain, bias := must.Get2(c.EvaluateAverage())(t)
 		const gamma = 1 - 0x1p-24 // exact, so that 1−γ is, too
-		v, err := c.EvaluateDiscounted(gamma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(c.EvaluateDiscounted(gamma))(t)
 		slow := 1.0 // how slowly a chain mixes shows in the size of its bias
 		for _, h := range bias {
 			slow = max(slow, h*h)
@@ -172,17 +142,13 @@ func relabelled(t *rapid.T, m *mdp.Tabular, name []int) *mdp.Tabular {
 	for s, u := range name {
 		old[u] = s
 	}
-	out, err := mdp.Generate(mdp.Definition{States: m.NumStates(), Actions: m.NumActions()}, func(u, a int, row *mdp.Row) {
+	return must.Get(mdp.Generate(mdp.Definition{States: m.NumStates(), Actions: m.NumActions()}, func(u, a int, row *mdp.Row) {
 		next, prob := m.Transition(old[u], a)
 		for k, s := range next {
 			row.Add(name[s], prob[k])
 		}
 		row.Reward(m.Reward(old[u], a))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	}))(t)
 }
 
 // Relabelling the states changes nothing but the labels.
@@ -191,14 +157,8 @@ func TestRelabelling(t *testing.T) {
 		m := garnet(t)
 		name := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "permutation"), 0)).Perm(m.NumStates())
 		w := relabelled(t, m, name)
-		a, err := mdp.SolveAverage(m, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := mdp.SolveAverage(w, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+		b := must.Get(mdp.SolveAverage(w, mdp.Options{}))(t)
 		p := policy(t, m)
 		q := make(mdp.Deterministic, len(p))
 		for s, u := range name {
@@ -207,24 +167,15 @@ func TestRelabelling(t *testing.T) {
 				t.Fatalf("gain %v becomes %v", a.Gain[s], b.Gain[u])
 			}
 		}
-		before, err := mdp.MixingTime(m, p, mdp.MixingOptions{Eta: 0.1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		after, err := mdp.MixingTime(w, q, mdp.MixingOptions{Eta: 0.1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(mdp.MixingTime(m, p, mdp.MixingOptions{Eta: 0.1}))(t)
+		after := must.Get(mdp.MixingTime(w, q, mdp.MixingOptions{Eta: 0.1}))(t)
 		for s, u := range name {
 			for a, T := range before.T[s] {
 				if !near(before.Limit[s][a], after.Limit[u][a], 1e-12) {
 					t.Fatalf("limit %v becomes %v", before.Limit[s][a], after.Limit[u][a])
 				}
 				if T != after.T[u][a] { // only if d is at the threshold but for roundoff
-					d, err := mdp.Forgetting(m, p, s, a, min(T, after.T[u][a]))
-					if err != nil {
-						t.Fatal(err)
-					}
+					d := must.Get(mdp.Forgetting(m, p, s, a, min(T, after.T[u][a])))(t)
 					if !near(d[len(d)-1], before.Epsilon, 1e-12) {
 						t.Fatalf("T = %d becomes %d", T, after.T[u][a])
 					}
@@ -248,22 +199,13 @@ func TestWarmStart(t *testing.T) {
 	var solver mdp.AverageSolver
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)
-		first, err := solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
 		gain := append([]float64(nil), first.Gain...)
-		again, err := solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
 		if again.Improvements != 1 {
 			t.Fatalf("%d improvements of an optimal policy", again.Improvements)
 		}
-		fresh, err := mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.Get(mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
 		for s, g := range gain {
 			if !near(g, fresh.Gain[s], 1e-9) {
 				t.Fatalf("warm gain %v, cold %v", g, fresh.Gain[s])
@@ -278,14 +220,8 @@ func TestEvaluate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)
 		pi := policy(t, m)
-		got, err := solver.Evaluate(m, pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gain, bias, err := induce(t, m, pi).EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(solver.Evaluate(m, pi))(t)
+		gain, bias := must.Get2(induce(t, m, pi).EvaluateAverage())(t)
 		for s := range gain {
 			if !near(got.Gain[s], gain[s], 1e-9) || !near(got.Bias[s], bias[s], 1e-9*(1+bias[s]*bias[s])) {
 				t.Fatalf("gain %v, bias %v; want %v, %v", got.Gain, got.Bias, gain, bias)
@@ -296,10 +232,7 @@ func TestEvaluate(t *testing.T) {
 
 // Solving and evaluating a small model again allocates nothing.
 func TestNoAllocation(t *testing.T) {
-	task, err := catalog.RiverSwim(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(6))(t)
 	var solver mdp.AverageSolver
 	pi := mdp.Constant(6, 1)
 	if n := testing.AllocsPerRun(50, func() {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -19,10 +20,7 @@ import (
 // independently, in 60 digits and by propagation.
 func TestChainOfALongRiver(t *testing.T) {
 	const n = 400
-	task, err := catalog.RiverSwim(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(n))(t)
 	right := mdp.Constant(n, 1)
 	for name, order := range map[string][]int{
 		"in order":        identity(n),
@@ -34,20 +32,14 @@ func TestChainOfALongRiver(t *testing.T) {
 			for i, s := range order {
 				place[s] = i
 			}
-			m, err := mdp.Generate(mdp.Definition{States: n, Actions: 2}, func(i, a int, row *mdp.Row) {
+			m := must.Get(mdp.Generate(mdp.Definition{States: n, Actions: 2}, func(i, a int, row *mdp.Row) {
 				next, prob := task.Model.Transition(order[i], a)
 				for k, u := range next {
 					row.Add(place[u], prob[k])
 				}
 				row.Reward(task.Model.Reward(order[i], a))
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := mdp.Induce(m, right)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
+			c := must.Get(mdp.Induce(m, right))(t)
 			mu, residual, err := c.Stationary()
 			if err != nil || residual > 1e-12 {
 				t.Fatalf("residual %v, %v", residual, err)
@@ -57,10 +49,7 @@ func TestChainOfALongRiver(t *testing.T) {
 					t.Fatalf("state %d has %v, want %v", s-1, got, want)
 				}
 			}
-			sp, err := c.Spectrum()
-			if err != nil {
-				t.Fatal(err)
-			}
+			sp := must.Get(c.Spectrum())(t)
 			symmetric := mat.NewSymDense(n, nil)
 			for i := range n {
 				next, prob := c.Row(i)
@@ -96,10 +85,7 @@ func TestChainOfALongRiver(t *testing.T) {
 
 // The mixing time of 200 states, as computed independently.
 func TestWorstMixingOfALongRiver(t *testing.T) {
-	task, err := catalog.RiverSwim(200)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(200))(t)
 	if worst, err := induced(t, task.Model, mdp.Constant(200, 1)).WorstMixing(0.25); err != nil || worst != 686 {
 		t.Errorf("mixing time %d, %v, want 686", worst, err)
 	}

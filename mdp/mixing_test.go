@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -22,25 +23,16 @@ func TestMixingLaws(t *testing.T) {
 		pi := policy(t, m)
 		n := float64(m.NumStates())
 		eta := rapid.SampledFrom([]float64{0.5, 0.25, 0.05, 0.001}).Draw(t, "eta")
-		mix, err := mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: eta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		mix := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: eta}))(t)
 		c := induce(t, m, pi)
-		sp, err := c.Spectrum()
-		if err != nil {
-			t.Fatal(err)
-		}
+		sp := must.Get(c.Spectrum())(t)
 		if (mix.Infinite > 0) != (mix.Why != nil) || (mix.Infinite > 0) != (mix.Max == mdp.Never) {
 			t.Fatalf("%d infinite, reason %v, maximum %d", mix.Infinite, mix.Why, mix.Max)
 		}
 		for s := range m.NumStates() {
 			for a := range m.NumActions() {
 				const steps = 400
-				d, err := mdp.Forgetting(m, pi, s, a, steps)
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(mdp.Forgetting(m, pi, s, a, steps))(t)
 				T := mix.T[s][a]
 				for k := range d {
 					if k > 0 && d[k] > d[k-1]+1e-14 {
@@ -86,19 +78,13 @@ func TestMixingBoundsTheAdvantage(t *testing.T) {
 		if !c.Structure().Unichain() {
 			t.Skip("several gains")
 		}
-		gain, h, err := c.EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		gain, h := must.Get2(c.EvaluateAverage())(t)
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, x := range h {
 			lo, hi = min(lo, x), max(hi, x)
 		}
 		const eta = 0.1
-		mix, err := mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: eta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		mix := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: eta}))(t)
 		for a := range m.NumActions() {
 			T := mix.T[0][a]
 			if T > 10_000 {
@@ -154,11 +140,7 @@ func TestComponentsAgainstGonum(t *testing.T) {
 // What is never forgotten explains itself, with the states.
 func TestReasons(t *testing.T) {
 	model := func(actions int, rows ...[]int) *mdp.Tabular { // rows[s][a] is the successor
-		m, err := mdp.Generate(mdp.Definition{States: len(rows), Actions: actions}, func(s, a int, row *mdp.Row) { row.Add(rows[s][a], 1) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return must.Get(mdp.Generate(mdp.Definition{States: len(rows), Actions: actions}, func(s, a int, row *mdp.Row) { row.Add(rows[s][a], 1) }))(t)
 	}
 	for name, c := range map[string]struct {
 		m    *mdp.Tabular
@@ -170,10 +152,7 @@ func TestReasons(t *testing.T) {
 		"transient phase": {model(2, []int{1, 2}, []int{3, 3}, []int{1, 1}, []int{1, 1}), "aperiodic", []string{"action 1 in state 0", "{1, 3} of period 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mix, err := mdp.MixingTime(c.m, mdp.Constant(c.m.NumStates(), 0), mdp.MixingOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			mix := must.Get(mdp.MixingTime(c.m, mdp.Constant(c.m.NumStates(), 0), mdp.MixingOptions{}))(t)
 			var missing *mdp.MissingError
 			if !errors.As(mix.Why, &missing) || missing.Need != c.need {
 				t.Fatalf("reason %v", mix.Why)
@@ -191,25 +170,16 @@ func TestReasons(t *testing.T) {
 // a deviation is forgotten when its episode ends (docs/theory.md §2.1).
 func TestDeepSeaForgetsAtTheEndOfTheEpisode(t *testing.T) {
 	const n = 8
-	task, err := catalog.DeepSea(catalog.Sea{Size: n, Continuing: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.DeepSea(catalog.Sea{Size: n, Continuing: true}))(t)
 	pi := mdp.Constant(task.Model.NumStates(), 1) // right: the diagonal
-	mix, err := mdp.MixingTime(task.Model, pi, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mix := must.Get(mdp.MixingTime(task.Model, pi, mdp.MixingOptions{}))(t)
 	for row := range n - 1 {
 		diagonal := row*(row+1)/2 + row
 		if T := mix.T[diagonal][0]; T != n-row {
 			t.Errorf("row %d: T = %d, want the %d steps left", row, T, n-row)
 		}
 	}
-	c, err := mdp.Induce(task.Model, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mdp.Induce(task.Model, pi))(t)
 	if _, err := c.WorstMixing(0.25); err == nil || !strings.Contains(err.Error(), "period 8") {
 		t.Errorf("worst-case mixing: %v", err)
 	}
@@ -223,18 +193,12 @@ func TestTwoStatesInClosedForm(t *testing.T) {
 		q := math.Pow(10, rapid.Float64Range(-10, -0.001).Draw(t, "log q"))
 		dev := rapid.Float64Range(0, 1).Draw(t, "p'")
 		eta := math.Pow(10, rapid.Float64Range(-4, -0.1).Draw(t, "log η"))
-		m, err := mdp.Generate(mdp.Definition{States: 2, Actions: 2}, func(s, a int, row *mdp.Row) {
+		m := must.Get(mdp.Generate(mdp.Definition{States: 2, Actions: 2}, func(s, a int, row *mdp.Row) {
 			x := [2][2]float64{{p, dev}, {q, q}}[s][a]
 			row.Add(1-s, x)
 			row.Add(s, 1-x)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mix, err := mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingOptions{Eta: eta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		mix := must.Get(mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingOptions{Eta: eta}))(t)
 		first := math.Abs(dev - p)
 		if first < eta*(1-1e-9) {
 			if mix.T[0][1] != 1 {

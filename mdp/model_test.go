@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -13,24 +14,12 @@ import (
 // An episode of CliffWalking takes 13 steps at −1 each; repeated, that is −1 a
 // step. One of DeepSea pays 0.99 in N steps.
 func TestRestarting(t *testing.T) {
-	cliff, err := catalog.CliffWalking()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cliff := must.Get(catalog.CliffWalking())(t)
 	const n = 7
-	sea, err := catalog.DeepSea(catalog.Sea{Size: n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sea := must.Get(catalog.DeepSea(catalog.Sea{Size: n}))(t)
 	for want, m := range map[float64]*mdp.Tabular{-1: cliff.Model, 0.99 / n: sea.Model} {
-		again, err := m.Restarting()
-		if err != nil {
-			t.Fatal(err)
-		}
-		sol, err := mdp.SolveAverage(again, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(m.Restarting())(t)
+		sol := must.Get(mdp.SolveAverage(again, mdp.Options{}))(t)
 		for s, g := range sol.Gain {
 			if !near(g, want, 1e-12) {
 				t.Errorf("gain %v from state %d, want %v", g, s, want)
@@ -40,10 +29,7 @@ func TestRestarting(t *testing.T) {
 			t.Error("a model without terminal states is not left alone")
 		}
 	}
-	stuck, err := mdp.NewModel(mdp.Definition{States: 1, Actions: 1, Terminal: []int{0}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stuck := must.Get(mdp.NewModel(mdp.Definition{States: 1, Actions: 1, Terminal: []int{0}}))(t)
 	if _, err := stuck.Restarting(); err == nil {
 		t.Error("restarting in a terminal state is accepted")
 	}
@@ -54,52 +40,25 @@ type bare struct{ mdp.Model }
 
 // Solvers need no more than the interface.
 func TestAnyModel(t *testing.T) {
-	task, err := catalog.Garnet(8, 3, 3, 11)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Garnet(8, 3, 3, 11))(t)
 	m := bare{task.Model}
-	a, err := mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := mdp.SolveDiscounted(m, 0.9, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := mdp.SolveAverage(task.Model, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := mdp.MixingTime(task.Model, c.Policy, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := mdp.MixingTime(m, d.Policy, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{}))(t)
+	b := must.Get(mdp.SolveDiscounted(m, 0.9, mdp.Options{}))(t)
+	c := must.Get(mdp.SolveAverage(task.Model, mdp.Options{}))(t)
+	d := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+	x := must.Get(mdp.MixingTime(task.Model, c.Policy, mdp.MixingOptions{}))(t)
+	y := must.Get(mdp.MixingTime(m, d.Policy, mdp.MixingOptions{}))(t)
 	if a.Value[0] != b.Value[0] || c.Gain[0] != d.Gain[0] || x.MeanUniform != y.MeanUniform {
 		t.Error("a model behind the interface is solved differently")
 	}
 }
 
 func TestBadArguments(t *testing.T) {
-	task, err := catalog.RiverSwim(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(3))(t)
 	m := task.Model
 	one := func(_ any, err error) error { return err }
 	two := func(_, _ any, err error) error { return err }
-	c, err := mdp.Induce(m, mdp.Uniform{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mdp.Induce(m, mdp.Uniform{}))(t)
 	for says, err := range map[string]error{
 		"discount 1 is outside":    one(mdp.SolveDiscounted(m, 1, mdp.Options{})),
 		"start from has 1 states":  one(mdp.SolveDiscounted(m, .9, mdp.Options{Value: []float64{0}})),
@@ -160,15 +119,12 @@ func TestGenerateErrors(t *testing.T) {
 // Rows within 1e-8 of summing to one are rescaled; a successor that is added twice
 // adds up, with the mean of its rewards.
 func TestRowsAreMergedAndRescaled(t *testing.T) {
-	m, err := mdp.Generate(mdp.Definition{States: 3, Actions: 1}, func(_, _ int, row *mdp.Row) {
+	m := must.Get(mdp.Generate(mdp.Definition{States: 3, Actions: 1}, func(_, _ int, row *mdp.Row) {
 		row.AddRewarded(2, 0.333333333, 4)
 		row.AddRewarded(0, 0.333333333, 1)
 		row.AddRewarded(2, 0.333333333, 1)
 		row.Reward(10)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	next, prob := m.Transition(1, 0)
 	if len(next) != 2 || next[0] != 0 || next[1] != 2 || !near(prob[0]+prob[1], 1, 1e-15) || !near(prob[1], 2.0/3, 1e-15) {
 		t.Errorf("row %v %v", next, prob)
@@ -180,10 +136,7 @@ func TestRowsAreMergedAndRescaled(t *testing.T) {
 
 // Episodes begin as the initial distribution says: 6 standard errors.
 func TestStart(t *testing.T) {
-	task, err := catalog.RiverSwimStrehl(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwimStrehl(6))(t)
 	rng := rand.New(rand.NewPCG(8, 0))
 	const n = 10_000
 	count := map[int]int{}

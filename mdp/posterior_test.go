@@ -7,16 +7,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // seen returns a belief of 3 states and 1 action, updated with some steps.
 func seen(t *testing.T, p DirichletPrior) *Dirichlet {
 	t.Helper()
 	p.States, p.Actions = 3, 1
-	d, err := NewDirichlet(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(NewDirichlet(p))(t)
 	for range 6 {
 		d.Update(0, 0, 1, 1)
 	}
@@ -105,10 +104,7 @@ func TestNormalGammaMoments(t *testing.T) {
 // rate is below 1e-3.
 func TestDirichletOfManyUnseen(t *testing.T) {
 	const states, n = 300, 8000
-	d, err := NewDirichlet(DirichletPrior{States: states, Actions: 1, Alpha: 1.0 / states})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(NewDirichlet(DirichletPrior{States: states, Actions: 1, Alpha: 1.0 / states}))(t)
 	for _, next := range []int{7, 7, 7, 299} {
 		d.Update(0, 0, 0, next)
 	}
@@ -183,10 +179,7 @@ func TestBiasedRest(t *testing.T) {
 // At parameters where gamma variates underflow, rows are still distributions, and
 // each successor has the probability it should.
 func TestDirichletWithTinyParameters(t *testing.T) {
-	d, err := NewDirichlet(DirichletPrior{States: 4, Actions: 1, Alpha: 1e-4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(NewDirichlet(DirichletPrior{States: 4, Actions: 1, Alpha: 1e-4}))(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	const n = 4000
 	var mean [4]float64
@@ -233,14 +226,8 @@ func TestSeenOnly(t *testing.T) {
 // coin, by about √(p(1−p)/n), whatever the mask of variance one.
 func TestBootstrap(t *testing.T) {
 	for mask, name := range map[Mask]string{Poisson: "Poisson", DoubleOrNothing: "double or nothing", Exponential: "exponential"} {
-		prior, err := NewDirichlet(DirichletPrior{States: 2, Actions: 1, Alpha: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := NewBootstrap(prior, 400, 0.01, mask, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		prior := must.Get(NewDirichlet(DirichletPrior{States: 2, Actions: 1, Alpha: 1}))(t)
+		b := must.Get(NewBootstrap(prior, 400, 0.01, mask, 5))(t)
 		const n = 300
 		for i := range n {
 			b.Update(0, 0, float64(i%3/2), i%3/2)
@@ -273,10 +260,7 @@ func TestBootstrap(t *testing.T) {
 
 // Updating one by one gives the batch moments.
 func TestMomentsOnlineAndBatch(t *testing.T) {
-	c, err := NewCounts(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewCounts(1, 1))(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	var x, w []float64
 	for range 50 {

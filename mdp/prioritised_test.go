@@ -3,21 +3,16 @@ package mdp_test
 import (
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
 // With one reward in many states, prioritised sweeping backs up less.
 func TestPrioritisedSweepingPays(t *testing.T) {
-	task, err := catalog.GridWorld(catalog.Grid{Rows: 60, Cols: 60, Slip: 0.1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.GridWorld(catalog.Grid{Rows: 60, Cols: 60, Slip: 0.1}))(t)
 	backups := func(method mdp.Method) int {
-		sol, err := mdp.SolveDiscounted(task.Model, 0.95, mdp.Options{Method: method, Tolerance: 1e-6})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveDiscounted(task.Model, 0.95, mdp.Options{Method: method, Tolerance: 1e-6}))(t)
 		return sol.Backups
 	}
 	if p, v := backups(mdp.PrioritisedSweeping), backups(mdp.ValueIteration); p >= v {
@@ -27,16 +22,10 @@ func TestPrioritisedSweepingPays(t *testing.T) {
 
 // A sweep that is shared between processors gives the same solution.
 func TestLargeModelsAgree(t *testing.T) {
-	task, err := catalog.GridWorld(catalog.Grid{Rows: 66, Cols: 66, Slip: 0.2, StepReward: -0.01, GoalReward: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.GridWorld(catalog.Grid{Rows: 66, Cols: 66, Slip: 0.2, StepReward: -0.01, GoalReward: 1}))(t)
 	var first *mdp.Solution
 	for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration, mdp.PrioritisedSweeping} {
-		sol, err := mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{Method: method, Tolerance: 1e-5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{Method: method, Tolerance: 1e-5}))(t)
 		if first == nil {
 			first = sol
 		}
@@ -46,14 +35,8 @@ func TestLargeModelsAgree(t *testing.T) {
 			}
 		}
 	}
-	c, err := mdp.Induce(task.Model, first.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := c.EvaluateDiscounted(0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mdp.Induce(task.Model, first.Policy))(t)
+	v := must.Get(c.EvaluateDiscounted(0.9))(t)
 	for s, x := range first.Value {
 		if loss := x - v[s]; loss > 2*first.Bound+1e-8 {
 			t.Fatalf("the policy loses %v in state %d", loss, s)

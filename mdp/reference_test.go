@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 )
 
@@ -60,10 +61,7 @@ type wantValues struct {
 
 func checkValues(t *testing.T, m *Tabular, want wantValues) {
 	const rel, abs = 1e-8, 1e-15
-	sol, err := SolveAverage(m, Options{Method: PolicyIteration})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := must.Get(SolveAverage(m, Options{Method: PolicyIteration}))(t)
 	for _, g := range sol.Gain {
 		vectors.Close(t, "gain", g, want.OptimalGain, rel, abs)
 	}
@@ -81,14 +79,8 @@ func checkValues(t *testing.T, m *Tabular, want wantValues) {
 		vectors.Close(t, "span of the bias", span(sol.Bias), *want.SpanBias, rel, abs)
 	}
 	if want.UniformPolicyGain != nil {
-		c, err := Induce(m, Uniform{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		gain, _, err := c.EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Induce(m, Uniform{}))(t)
+		gain, _ := must.Get2(c.EvaluateAverage())(t)
 		vectors.Close(t, "gain of the uniform policy", gain[0], *want.UniformPolicyGain, rel, abs)
 	}
 	for _, w := range want.Discounted {
@@ -107,10 +99,7 @@ func checkValues(t *testing.T, m *Tabular, want wantValues) {
 		}
 	}
 	for _, w := range want.FiniteHorizon {
-		sol, err := SolveFinite(m, w.H)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(SolveFinite(m, w.H))(t)
 		for s, v := range w.V {
 			vectors.Close(t, "finite-horizon value", sol.Value[w.H][s], v, rel, abs)
 		}
@@ -166,10 +155,7 @@ type wantMixing struct {
 }
 
 func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
-	c, err := Induce(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Induce(m, pi))(t)
 	st := c.Structure()
 	var periods []int
 	for _, i := range st.Closed {
@@ -191,10 +177,7 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 	if residual > 1e-13 {
 		t.Errorf("residual %g", residual)
 	}
-	sp, err := c.Spectrum()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sp := must.Get(c.Spectrum())(t)
 	const abs = 1e-8
 	for _, x := range []struct { // a large chain's may be absent
 		what string
@@ -221,19 +204,13 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		}
 	}
 	for _, w := range want.DSequences {
-		d, err := Forgetting(m, pi, w.S, w.A, len(w.D))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(Forgetting(m, pi, w.S, w.A, len(w.D)))(t)
 		for k := range d {
 			vectors.Close(t, "d", d[k], w.D[k], 0, 1e-13)
 		}
 	}
 	for _, w := range want.TEps {
-		got, err := MixingTime(m, pi, MixingOptions{Epsilon: w.Eps})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(MixingTime(m, pi, MixingOptions{Epsilon: w.Eps}))(t)
 		for s, row := range w.T {
 			for a, x := range row {
 				if wantTime := orNeverInt(x); got.T[s][a] != wantTime {
@@ -275,10 +252,7 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		first := 0.0
 		for s := range m.NumStates() {
 			for a := range m.NumActions() {
-				d, err := Forgetting(m, pi, s, a, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(Forgetting(m, pi, s, a, 1))(t)
 				first = max(first, d[0]*float64(m.NumStates())/2)
 			}
 		}
@@ -293,10 +267,7 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		}
 	}
 	for _, w := range want.TTV {
-		got, err := MixingTime(m, pi, MixingOptions{Eta: w.Eta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(MixingTime(m, pi, MixingOptions{Eta: w.Eta}))(t)
 		if got.Max != orNeverInt(w.TMax) || (got.Infinite > 0) != w.Infinite {
 			t.Errorf("T at η = %g is %d, want %d", w.Eta, got.Max, orNeverInt(w.TMax))
 		}
@@ -313,9 +284,7 @@ func orNeverInt(x *int) int {
 func orNever(t *testing.T, raw json.RawMessage) int {
 	t.Helper()
 	var x *int
-	if err := json.Unmarshal(raw, &x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &x))
 	return orNeverInt(x)
 }
 
@@ -335,36 +304,21 @@ type wantTwoStates struct {
 }
 
 func checkTwoStates(t *testing.T, in twoStateCase, want wantTwoStates) {
-	m, err := Generate(Definition{States: 2, Actions: 2}, func(s, a int, row *Row) {
+	m := must.Get(Generate(Definition{States: 2, Actions: 2}, func(s, a int, row *Row) {
 		move := [2][2]float64{{in.P, in.PDev}, {in.Q, in.QDev}}[s][a]
 		row.Add(1-s, move)
 		row.Add(s, 1-move)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	pi := Constant(2, 0)
-	got, err := MixingTime(m, pi, MixingOptions{Epsilon: in.Eps})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(MixingTime(m, pi, MixingOptions{Epsilon: in.Eps}))(t)
 	wantTime := orNeverInt(want.T)
 	slack := int(want.Tolerance * float64(wantTime))
 	if d := got.T[in.S][1] - wantTime; wantTime != Never && (d > slack || -d > slack) || wantTime == Never && got.T[in.S][1] != Never {
 		t.Errorf("T = %d, want %d ± %d", got.T[in.S][1], wantTime, slack)
 	}
-	d, err := Forgetting(m, pi, in.S, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Forgetting(m, pi, in.S, 1, 1))(t)
 	vectors.Close(t, "d_1", d[0], want.D1, 0, 1e-13)
-	c, err := Induce(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sp, err := c.Spectrum()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Induce(m, pi))(t)
+	sp := must.Get(c.Spectrum())(t)
 	vectors.Close(t, "lambda2", sp.Lambda2, math.Abs(want.Lambda2), 0, 1e-8)
 }

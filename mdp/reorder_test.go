@@ -5,21 +5,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
 // To reorder actions and to put them back leaves the model as it was; each row is where the
 // order says.
 func TestReordered(t *testing.T) {
-	cliff, err := catalog.CliffWalking()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cliff := must.Get(catalog.CliffWalking())(t)
 	m, order, inverse := cliff.Model, []int{2, 0, 3, 1}, []int{1, 3, 0, 2}
-	other, err := m.Reordered("other", order)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(m.Reordered("other", order))(t)
 	if other.Name() != "other" {
 		t.Errorf("name %q", other.Name())
 	}
@@ -35,10 +30,7 @@ func TestReordered(t *testing.T) {
 			}
 		}
 	}
-	back, err := other.Reordered(m.Name(), inverse)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(other.Reordered(m.Name(), inverse))(t)
 	got, _ := json.Marshal(back)
 	want, _ := json.Marshal(m)
 	if string(got) != string(want) {

@@ -3,6 +3,7 @@ package mdp_test
 import (
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -11,23 +12,11 @@ import (
 // the interval of 400 pairs at confidence 1−1e-6 misses it once in a million seeds,
 // about.
 func TestSampleMixing(t *testing.T) {
-	task, err := catalog.FourRooms(true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sol, err := mdp.SolveAverage(task.Model, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exact, err := mdp.MixingTime(task.Model, sol.Policy, mdp.MixingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.FourRooms(true))(t)
+	sol := must.Get(mdp.SolveAverage(task.Model, mdp.Options{}))(t)
+	exact := must.Get(mdp.MixingTime(task.Model, sol.Policy, mdp.MixingOptions{}))(t)
 	o := mdp.SampleOptions{Pairs: 400, BurnIn: 400, Seed: 7, Confidence: 1 - 1e-6}
-	got, err := mdp.SampleMixing(task.Model, sol.Policy, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(mdp.SampleMixing(task.Model, sol.Policy, o))(t)
 	for i, p := range got.Pairs {
 		if got.T[i] != exact.T[p.S][p.A] || got.Extrapolated[i] {
 			t.Errorf("T%v = %d, want %d", p, got.T[i], exact.T[p.S][p.A])
@@ -38,12 +27,8 @@ func TestSampleMixing(t *testing.T) {
 	}
 	// A tail is continued at its rate: off by a few per cent at most.
 	o.MaxSteps, o.Eta = 100, 1e-4
-	if exact, err = mdp.MixingTime(task.Model, sol.Policy, o.MixingOptions); err != nil {
-		t.Fatal(err)
-	}
-	if got, err = mdp.SampleMixing(task.Model, sol.Policy, o); err != nil {
-		t.Fatal(err)
-	}
+	exact = must.Get(mdp.MixingTime(task.Model, sol.Policy, o.MixingOptions))(t)
+	got = must.Get(mdp.SampleMixing(task.Model, sol.Policy, o))(t)
 	extrapolated := 0
 	for i, p := range got.Pairs {
 		want := float64(exact.T[p.S][p.A])
@@ -60,14 +45,8 @@ func TestSampleMixing(t *testing.T) {
 }
 
 func TestSampleMixingReasons(t *testing.T) {
-	task, err := catalog.DoubleLoop()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := mdp.SampleMixing(task.Model, mdp.Constant(9, 1), mdp.SampleOptions{Pairs: 50, BurnIn: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.DoubleLoop())(t)
+	got := must.Get(mdp.SampleMixing(task.Model, mdp.Constant(9, 1), mdp.SampleOptions{Pairs: 50, BurnIn: 10}))(t)
 	if got.Why == nil || got.Mean < 1e300 {
 		t.Errorf("mean %v, reason %v", got.Mean, got.Why)
 	}

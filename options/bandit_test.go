@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/bandit/policy"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -18,13 +19,10 @@ import (
 func oneState(t testing.TB, values [][]float64) []*mdp.Tabular {
 	members := make([]*mdp.Tabular, len(values[0]))
 	for k := range members {
-		m, err := mdp.Generate(mdp.Definition{States: 1, Actions: len(values)}, func(_, a int, row *mdp.Row) {
+		m := must.Get(mdp.Generate(mdp.Definition{States: 1, Actions: len(values)}, func(_, a int, row *mdp.Row) {
 			row.Add(0, 1)
 			row.Reward(values[a][k])
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		members[k] = m
 	}
 	return members
@@ -131,12 +129,8 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	spec := policy.BeliefSpec{Kind: "population", Members: &b.k, Step: &step, Update: "bernoulli"}
 	task := policy.Task{Arms: b.n, Low: low, High: 1}
 	draw := func() []bandit.Population {
-		populations, err := bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
-			bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed))
-		if err != nil {
-			rt.Fatal(err)
-		}
-		return populations
+		return must.Get(bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
+			bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed)))(rt)
 	}
 	b.populations = draw()
 	pol, err := policy.New(c.spec, spec, task, newRNG(seed))
@@ -150,25 +144,16 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	decider, err := NewDecider(c.rule)
-	if err != nil {
-		rt.Fatal(err)
-	}
+	decider := must.Get(NewDecider(c.rule))(rt)
 	rewards := newRNG(seed + 1)
 	for i := range 15 {
-		red, err := Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
 		if red.Commitment != (Commitment{Steps: 1, Mixing: 1}) {
 			rt.Fatalf("one state needs the commitment %+v", red.Commitment)
 		}
 		var p Problem
 		red.At(&p, 0, i)
-		d, err := decider.Decide(&p, newRNG(uint64(i)))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		d := must.Get(decider.Decide(&p, newRNG(uint64(i))))(rt)
 		want := pol.SelectArm(newRNG(uint64(i)))
 		if got := action(red, d); got != want {
 			rt.Fatalf("decision %d takes arm %d, the policy arm %d: %+v\nvalues %v", i, got, want, d, b.values())
@@ -192,15 +177,9 @@ func TestOneStateTies(t *testing.T) {
 		gamma := rapid.SampledFrom([]float64{0.5, 0.75, 0.9375}).Draw(rt, "gamma")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		coarse := coarse{}
-		populations, err := bandit.NewPopulations(n, k, coarse, bandit.PopulationOptions{}, newRNG(seed))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		populations := must.Get(bandit.NewPopulations(n, k, coarse, bandit.PopulationOptions{}, newRNG(seed)))(rt)
 		b := arms{n, k, populations}
-		red, err := Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
 		greedy := 0
 		for a := range populations {
 			if populations[a].Mean() > populations[greedy].Mean() {
@@ -215,10 +194,7 @@ func TestOneStateTies(t *testing.T) {
 		h := bandit.Discounted(gamma)
 		c := bandit.Comparison{Known: populations[greedy].Mean()}
 
-		d, err := Decide(DeciderConfig{Horizon: h, Rule: RuleOptimistic}, &p, nil)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		d := must.Get(Decide(DeciderConfig{Horizon: h, Rule: RuleOptimistic}, &p, nil))(rt)
 		want, best := greedy, 0.0
 		for a := range populations {
 			if a == greedy {
@@ -232,9 +208,7 @@ func TestOneStateTies(t *testing.T) {
 			rt.Fatalf("Algorithm 1 takes arm %d, want %d: %v", got, want, b.values())
 		}
 		table := bandit.NewIndexTable(bandit.V, h.Share(1), k)
-		if d, err = Decide(DeciderConfig{Horizon: h, Rule: RuleIndex, Bound: bandit.V}, &p, nil); err != nil {
-			rt.Fatal(err)
-		}
+		d = must.Get(Decide(DeciderConfig{Horizon: h, Rule: RuleIndex, Bound: bandit.V}, &p, nil))(rt)
 		want = greedy
 		for a := range populations {
 			if table.Index(&populations[a], 0) > table.Index(&populations[want], 0) {
@@ -261,19 +235,10 @@ func TestStochasticDistribution(t *testing.T) {
 	members := k
 	spec := policy.Spec{Kind: "optimistic-stochastic", Gamma: &gamma, LowerBound: &low}
 	for seed := range uint64(5) {
-		pol, err := policy.New(spec, policy.BeliefSpec{Kind: "population", Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		populations, err := bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationOptions{}, newRNG(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pol := must.Get(policy.New(spec, policy.BeliefSpec{Kind: "population", Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed)))(t)
+		populations := must.Get(bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationOptions{}, newRNG(seed)))(t)
 		b := arms{n, k, populations}
-		red, err := Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(t)
 		greedy := red.Candidates[0].Policy.(mdp.Deterministic)[0]
 		q := populations[greedy].Mean()
 		var exact [n]float64
@@ -291,19 +256,13 @@ func TestStochasticDistribution(t *testing.T) {
 			}
 			exact[chosen] += 1 / float64(k*k*k)
 		}
-		d, err := NewDecider(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: RuleOptimisticStochastic})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(NewDecider(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: RuleOptimisticStochastic}))(t)
 		var p Problem
 		red.At(&p, 0, 0)
 		var ours, theirs [n]int
 		r1, r2 := newRNG(seed+100), newRNG(seed+200)
 		for range draws {
-			dec, err := d.Decide(&p, r1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dec := must.Get(d.Decide(&p, r1))(t)
 			ours[action(red, dec)]++
 			theirs[pol.SelectArm(r2)]++
 		}
@@ -327,10 +286,7 @@ func TestFill(t *testing.T) {
 		for range 3 {
 			v := rapid.SliceOfN(value, k, k).Draw(rt, "values")
 			fill(p, v)
-			want, err := bandit.NewPopulation(v, bandit.PopulationOptions{})
-			if err != nil {
-				rt.Fatal(err)
-			}
+			want := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(rt)
 			for m := range k {
 				if p.Member(m) != want.Member(m) {
 					rt.Fatalf("member %d of %v is %v, want %v", m, v, p.Member(m), want.Member(m))
@@ -347,10 +303,7 @@ func TestFill(t *testing.T) {
 // one step.
 func TestOneStateValues(t *testing.T) {
 	values := [][]float64{{0.3, 0.6}, {0.5, 0.1}}
-	red, err := Reduce(oneState(t, values), ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	red := must.Get(Reduce(oneState(t, values), ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}}))(t)
 	names := []string{}
 	for _, c := range red.Candidates {
 		names = append(names, c.Name)

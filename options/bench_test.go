@@ -5,20 +5,15 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
 // riverSwim draws models of RiverSwim from a belief after some random steps.
 func riverSwim(t testing.TB, members, steps int) []*mdp.Tabular {
-	task, err := catalog.RiverSwim(6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	belief, err := mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Rewards: mdp.BetaReward{A: 0.004, B: 0.996}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(6))(t)
+	belief := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Rewards: mdp.BetaReward{A: 0.004, B: 0.996}}))(t)
 	rng := newRNG(1)
 	s := 0
 	for range steps {
@@ -39,10 +34,7 @@ func riverSwim(t testing.TB, members, steps int) []*mdp.Tabular {
 func lanes(t testing.TB) []Problem {
 	problems := make([]Problem, 8)
 	for i := range problems {
-		red, err := Reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceConfig{Kinds: []Kind{Constants, Uniform}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		red := must.Get(Reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceConfig{Kinds: []Kind{Constants, Uniform}}))(t)
 		red.At(&problems[i], i%6, 100)
 	}
 	return problems
@@ -55,10 +47,7 @@ var benchRules = []DeciderConfig{
 // A decision allocates nothing, from one lane to the next.
 func TestDecideAllocatesNothing(t *testing.T) {
 	problems := lanes(t)
-	tables, err := NewTables(2, 16, 0.99, TableConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(NewTables(2, 16, 0.99, TableConfig{}))(t)
 	q := make([]float64, 16*2)
 	rng := newRNG(1)
 	for i := range q {
@@ -67,24 +56,15 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	for _, rule := range benchRules {
 		for _, h := range []bandit.Horizon{bandit.Discounted(0.99), bandit.Finite(100_000)} {
 			rule.Horizon = h
-			d, err := NewDecider(rule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(NewDecider(rule))(t)
 			run := func() {
 				for i := range problems {
-					if _, err := d.Decide(&problems[i], rng); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(d.Decide(&problems[i], rng))(t)
 				}
 				p := Problem{Hold: 3}
 				q[3] = -q[3]
-				if err := tables.At(&p, q, nil, nil); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := d.Decide(&p, rng); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, tables.At(&p, q, nil, nil))
+				must.Get(d.Decide(&p, rng))(t)
 			}
 			run()
 			if n := testing.AllocsPerRun(20, run); n > 0 {
@@ -95,10 +75,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 }
 
 func TestAtAllocatesNothing(t *testing.T) {
-	red, err := Reduce(riverSwim(t, 4, 100), ReduceConfig{Discount: 0.9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	red := must.Get(Reduce(riverSwim(t, 4, 100), ReduceConfig{Discount: 0.9}))(t)
 	var p Problem
 	if n := testing.AllocsPerRun(20, func() { red.At(&p, 3, 5) }); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -130,19 +107,13 @@ func BenchmarkDecide(b *testing.B) {
 
 // BenchmarkDecideModelFree makes a problem of 16 tables of values and decides.
 func BenchmarkDecideModelFree(b *testing.B) {
-	tables, err := NewTables(2, 16, 0.99, TableConfig{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tables := must.Get(NewTables(2, 16, 0.99, TableConfig{}))(b)
 	q := make([]float64, 1024)
 	rng := newRNG(1)
 	for i := range q {
 		q[i] = rng.Float64()
 	}
-	d, err := NewDecider(DeciderConfig{Rule: RuleCommonModel, Horizon: bandit.Discounted(0.99)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := must.Get(NewDecider(DeciderConfig{Rule: RuleCommonModel, Horizon: bandit.Discounted(0.99)}))(b)
 	p := Problem{Hold: 20}
 	i := 0
 	b.ReportAllocs()
@@ -179,10 +150,7 @@ func BenchmarkReduce(b *testing.B) {
 
 // BenchmarkModel computes the model of holding a policy for 50 steps in Four Rooms.
 func BenchmarkModel(b *testing.B) {
-	task, err := catalog.FourRooms(true)
-	if err != nil {
-		b.Fatal(err)
-	}
+	task := must.Get(catalog.FourRooms(true))(b)
 	o := Hold(mdp.Uniform{}, 50)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // An option that is left out because it is plainly worse never was the best: the
@@ -28,14 +29,8 @@ func TestCeilingsLeaveOutTheWorseOnly(t *testing.T) {
 		}
 		rule := DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: RuleCommonModel, Bound: rapid.SampledFrom([]bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V}).Draw(rt, "kind"),
 			LowerBound: rapid.SampledFrom([]float64{-1, 0, 0.7}).Draw(rt, "b")}
-		d, err := NewDecider(rule)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		got, err := d.Decide(&p, nil)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		d := must.Get(NewDecider(rule))(rt)
+		got := must.Get(d.Decide(&p, nil))(rt)
 		c := &d.comparison // as the decision left it
 		best := c.bestPlain()
 		for x := 2; x < n; x++ {

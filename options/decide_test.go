@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // drawProblem draws values in [0,1] of a few directed options and, last, an
@@ -126,10 +127,7 @@ func TestThresholdsAreTheBandits(t *testing.T) {
 		y, last := p.row(0), len(p.Arms)-1
 		for x := 1; x < last; x++ {
 			v, q := p.row(x), p.two(x)
-			pop, err := bandit.NewPopulation(v, bandit.PopulationOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			pop := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(t)
 			pair := bandit.JointThreshold(v, y, 0)
 			th := bandit.Threshold(pop, bandit.Comparison{Known: mean(y), Hold: p.Hold})
 			_, supDeltaP := bandit.BestDelta(pop, bandit.Comparison{Known: mean(y)}, 0)
@@ -286,10 +284,7 @@ func TestShareOfHorizon(t *testing.T) {
 		want         float64
 	}{{0, 0, 0.05}, {50, 0, 0.1}, {98, 0, 1}, {1000, 0, 1}, {0, 20, 0.2}} {
 		p.Step, p.ExplorationCost = c.step, c.charge
-		d, err := Decide(DeciderConfig{Horizon: bandit.Finite(99)}, p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(Decide(DeciderConfig{Horizon: bandit.Finite(99)}, p, nil))(t)
 		if math.Abs(d.Share-c.want) > 1e-15 || d.Hold != 5 || d.Step != c.step {
 			t.Errorf("%+v: %+v", c, d)
 		}
@@ -347,17 +342,11 @@ func TestDeciderForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := DeciderConfig{Rule: rapid.SampledFrom([]Rule{RuleCommonModel, RuleOptimistic, RuleIndex, RuleOptimisticStochastic}).Draw(t, "rule"),
 			Horizon: bandit.DiscountedFinite(0.99, 100)}
-		old, err := NewDecider(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := must.Get(NewDecider(r))(t)
 		for i := range uint64(4) {
 			p := drawProblem(t, false)
 			p.Step = int(i)
-			a, err := old.Decide(p, newRNG(i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(old.Decide(p, newRNG(i)))(t)
 			if b, err := Decide(r, p, newRNG(i)); err != nil || a != b {
 				t.Fatalf("%+v, a new decider %+v, %v", a, b, err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -14,11 +15,8 @@ import (
 // garnet draws a small random process.
 func garnet(t *rapid.T) *mdp.Tabular {
 	states := rapid.IntRange(1, 7).Draw(t, "states")
-	task, err := catalog.Garnet(states, rapid.IntRange(1, 3).Draw(t, "actions"),
-		rapid.IntRange(1, states).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Garnet(states, rapid.IntRange(1, 3).Draw(t, "actions"),
+		rapid.IntRange(1, states).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed")))(t)
 	return task.Model
 }
 
@@ -61,11 +59,7 @@ func drawOption(t *rapid.T, m mdp.Model, least float64) Option {
 	case 2:
 		return Timeout{Deviation{action, markov.Policy}, 1 + rng.IntN(6)}
 	case 3:
-		o, err := NewRepeat(action, 2*rng.Float64(), 1+rng.IntN(6))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
+		return must.Get(NewRepeat(action, 2*rng.Float64(), 1+rng.IntN(6)))(t)
 	}
 	return markov
 }
@@ -118,10 +112,7 @@ func TestModelIsItsDefinition(t *testing.T) {
 			least = 0.1
 		}
 		o := drawOption(t, m, least)
-		model, err := NewModel(m, o, gamma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Get(NewModel(m, o, gamma))(t)
 		for s := range m.NumStates() {
 			next, reward, duration := definition(m, o, gamma, s)
 			sum := 0.0
@@ -151,10 +142,7 @@ func TestPrimitiveModelIsTheBackup(t *testing.T) {
 		gamma := rapid.Float64Range(0, 1).Draw(t, "γ")
 		for a := range m.NumActions() {
 			for _, o := range []Option{Primitive(a), Hold(mdp.Constant(m.NumStates(), a), 1)} {
-				model, err := NewModel(m, o, gamma)
-				if err != nil {
-					t.Fatal(err)
-				}
+				model := must.Get(NewModel(m, o, gamma))(t)
 				for s := range m.NumStates() {
 					want := make([]float64, m.NumStates())
 					succ, prob := m.Transition(s, a)
@@ -178,23 +166,11 @@ func TestHoldingIsBackingUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)
 		pi := drawPolicy(t, m)
-		chain, err := mdp.Induce(m, pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := chain.EvaluateDiscounted(0.9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		chain := must.Get(mdp.Induce(m, pi))(t)
+		want := must.Get(chain.EvaluateDiscounted(0.9))(t)
 		steps := rapid.IntRange(1, 30).Draw(t, "T")
-		held, err := NewModel(m, Hold(pi, steps), 0.9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		endless, err := NewModel(m, Markov{Policy: pi}, 0.9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := must.Get(NewModel(m, Hold(pi, steps), 0.9))(t)
+		endless := must.Get(NewModel(m, Markov{Policy: pi}, 0.9))(t)
 		for s, v := range want {
 			if got := held.Backup(s, want); math.Abs(got-v) > 1e-10*(1+math.Abs(v)) {
 				t.Fatalf("%d steps and then the value: %v, want %v", steps, got, v)
@@ -215,16 +191,10 @@ func TestHoldingIsBackingUp(t *testing.T) {
 
 // An option ends with the episode.
 func TestModelEndsInTerminalStates(t *testing.T) {
-	m, err := mdp.NewModel(mdp.Definition{States: 3, Actions: 1, Terminal: []int{2},
+	m := must.Get(mdp.NewModel(mdp.Definition{States: 3, Actions: 1, Terminal: []int{2},
 		Transitions: []mdp.Transition{{S: 0, Next: 1, P: 1}, {S: 1, Next: 2, P: 1}},
-		Rewards:     []mdp.Reward{{S: 0, R: 1}, {S: 1, R: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := NewModel(m, Markov{Policy: mdp.Constant(3, 0)}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+		Rewards:     []mdp.Reward{{S: 0, R: 1}, {S: 1, R: 2}}}))(t)
+	model := must.Get(NewModel(m, Markov{Policy: mdp.Constant(3, 0)}, 1))(t)
 	if model.Reward[0] != 3 || model.Duration[0] != 2 || model.Transition(0)[2] != 1 {
 		t.Errorf("to the end of the episode: reward %v in %v steps to %v", model.Reward[0], model.Duration[0], model.Transition(0))
 	}
@@ -263,28 +233,18 @@ func TestNewModelRefuses(t *testing.T) {
 // twoStates is a process with actions stay and move, which moves with probability
 // 0.8, and reward 1 for staying in state 1.
 func twoStates(t testing.TB) *mdp.Tabular {
-	m, err := mdp.NewModel(mdp.Definition{States: 2, Actions: 2,
+	return must.Get(mdp.NewModel(mdp.Definition{States: 2, Actions: 2,
 		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 1, A: 0, Next: 1, P: 1},
 			{S: 0, A: 1, Next: 1, P: 0.8}, {S: 0, A: 1, Next: 0, P: 0.2}, {S: 1, A: 1, Next: 0, P: 0.8}, {S: 1, A: 1, Next: 1, P: 0.2}},
-		Rewards: []mdp.Reward{{S: 1, A: 0, R: 1}, {S: 0, A: 1, R: -0.25}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+		Rewards: []mdp.Reward{{S: 1, A: 0, R: 1}, {S: 0, A: 1, R: -0.25}}}))(t)
 }
 
 // Executions have the mean return and duration of the model: 20,000 of them, within
 // 5 standard errors (false alarm below 1e-5 for all comparisons together).
 func TestExecutionsAverageToTheModel(t *testing.T) {
-	task, err := catalog.Garnet(5, 2, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Garnet(5, 2, 3, 1))(t)
 	m := task.Model
-	repeat, err := NewRepeat(1, 1.5, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	repeat := must.Get(NewRepeat(1, 1.5, 6))(t)
 	rng := newRNG(7)
 	for name, o := range map[string]Option{
 		"markov":    Markov{Policy: mdp.Randomised{{1, 0}, {0.3, 0.7}, {0, 1}, {0.5, 0.5}, {1, 0}}, End: []float64{0, 0.5, 1, 0.2, 0.1}},
@@ -370,10 +330,7 @@ func TestStartNeedsTheInitiationSet(t *testing.T) {
 
 // The durations of repeated actions have the zeta distribution, cut off.
 func TestRepeatDurations(t *testing.T) {
-	o, err := NewRepeat(0, 2, 50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(NewRepeat(0, 2, 50))(t)
 	norm := 0.0
 	for n := 1; n <= 50; n++ {
 		norm += 1 / float64(n*n)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -13,14 +14,8 @@ import (
 // posterior draws models of a random process from what a few hundred random steps
 // tell of it.
 func posterior(t testing.TB, states, actions, members, steps int, seed uint64) []*mdp.Tabular {
-	task, err := catalog.Garnet(states, actions, min(2, states), seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	belief, err := mdp.NewDirichlet(mdp.DirichletPrior{States: states, Actions: actions, Rewards: mdp.NormalGammaReward{Kappa: 1, Alpha: 2, Beta: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Garnet(states, actions, min(2, states), seed))(t)
+	belief := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: states, Actions: actions, Rewards: mdp.NormalGammaReward{Kappa: 1, Alpha: 2, Beta: 1}}))(t)
 	rng := newRNG(seed)
 	s := 0
 	for range steps {
@@ -41,10 +36,7 @@ var everyKind = []Kind{Members, Constants, Uniform, RecencyBonus, CountBonus, De
 
 func TestCandidates(t *testing.T) {
 	members := posterior(t, 5, 3, 6, 300, 1)
-	visits, err := NewVisits(5, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	visits := must.Get(NewVisits(5, 3))(t)
 	for s := range 5 {
 		for a := range 3 {
 			if s != 4 || a != 2 {
@@ -92,10 +84,7 @@ func TestCandidates(t *testing.T) {
 				continue
 			}
 			for k, m := range members {
-				chain, err := mdp.Induce(m, c.Policy)
-				if err != nil {
-					t.Fatal(err)
-				}
+				chain := must.Get(mdp.Induce(m, c.Policy))(t)
 				want, _, err := chain.EvaluateAverage()
 				if gamma > 0 {
 					want, err = chain.EvaluateDiscounted(gamma)
@@ -158,14 +147,8 @@ func TestReducerKeepsOnlyTime(t *testing.T) {
 		for i := range 6 {
 			members := posterior(t, 4, 2, 5, 50*(i+1), 2)
 			o := ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}, Discount: gamma, Steps: float64(50 * (i + 1))}
-			got, err := r.Reduce(members, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := Reduce(members, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(r.Reduce(members, o))(t)
+			want := must.Get(Reduce(members, o))(t)
 			if len(got.Candidates) != len(want.Candidates) {
 				t.Fatalf("reduction %d has %d candidates, want %d", i, len(got.Candidates), len(want.Candidates))
 			}
@@ -186,16 +169,10 @@ func TestReducerKeepsOnlyTime(t *testing.T) {
 // An option whose value depends on the state is valued where one is.
 func TestMultichainGains(t *testing.T) {
 	// Two states that are never left.
-	m, err := mdp.NewModel(mdp.Definition{States: 2, Actions: 2,
+	m := must.Get(mdp.NewModel(mdp.Definition{States: 2, Actions: 2,
 		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 0, A: 1, Next: 0, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 1, P: 1}},
-		Rewards:     []mdp.Reward{{S: 0, A: 0, R: 1}, {S: 1, A: 1, R: 5}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	red, err := Reduce([]*mdp.Tabular{m, m}, ReduceConfig{Commitment: CommitmentConfig{Fixed: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Rewards:     []mdp.Reward{{S: 0, A: 0, R: 1}, {S: 1, A: 1, R: 5}}}))(t)
+	red := must.Get(Reduce([]*mdp.Tabular{m, m}, ReduceConfig{Commitment: CommitmentConfig{Fixed: 1}}))(t)
 	for s, want := range []float64{1, 5} {
 		if got := red.Values(0, s)[1]; got != want {
 			t.Errorf("greedy is worth %v in state %d, want %v", got, s, want)
@@ -206,10 +183,7 @@ func TestMultichainGains(t *testing.T) {
 // The optimum does not depend on the state, but an option's value does.
 func TestGainsOfConstantActions(t *testing.T) {
 	m := twoStates(t)
-	red, err := Reduce([]*mdp.Tabular{m}, ReduceConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	red := must.Get(Reduce([]*mdp.Tabular{m}, ReduceConfig{}))(t)
 	x := slices.IndexFunc(red.Candidates, func(c Candidate) bool { return c.Name == "action 0" })
 	for s, want := range []float64{0, 1} {
 		if got := red.Values(x, s)[0]; got != want || math.Abs(red.Optimal(s)[0]-1) > 1e-12 {
@@ -221,10 +195,7 @@ func TestGainsOfConstantActions(t *testing.T) {
 func TestReduceRefuses(t *testing.T) {
 	m := twoStates(t)
 	one := oneState(t, [][]float64{{0, 1}})
-	visits, err := NewVisits(3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	visits := must.Get(NewVisits(3, 3))(t)
 	two := []*mdp.Tabular{m, m}
 	for want, c := range map[string]struct {
 		members []*mdp.Tabular
@@ -256,33 +227,21 @@ func TestReduceIterates(t *testing.T) {
 	for seed := range uint64(4) {
 		members := posterior(t, n, 2, 3, 400*int(seed*seed), seed)
 		for _, residual := range []float64{1e-3, 0} {
-			red, err := r.Reduce(members, ReduceConfig{Discount: gamma, Residual: residual})
-			if err != nil {
-				t.Fatal(err)
-			}
+			red := must.Get(r.Reduce(members, ReduceConfig{Discount: gamma, Residual: residual}))(t)
 			if residual == 0 {
 				residual = 1e-6
 			}
 			for k, m := range members {
 				within := Residual(m, residual, gamma)
-				best, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration})
-				if err != nil {
-					t.Fatal(err)
-				}
+				best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration}))(t)
 				for s, v := range best.Value {
 					if got := red.Optimal(s)[k]; math.Abs(got-(1-gamma)*v) > within {
 						t.Errorf("state %d is worth %v in model %d, want %v ± %v", s, got, k, (1-gamma)*v, within)
 					}
 				}
 				for x, c := range red.Candidates {
-					chain, err := mdp.Induce(m, c.Policy)
-					if err != nil {
-						t.Fatal(err)
-					}
-					want, err := chain.EvaluateDiscounted(gamma)
-					if err != nil {
-						t.Fatal(err)
-					}
+					chain := must.Get(mdp.Induce(m, c.Policy))(t)
+					want := must.Get(chain.EvaluateDiscounted(gamma))(t)
 					for s, v := range want {
 						if got := red.Values(x, s)[k]; math.Abs(got-(1-gamma)*v) > within {
 							t.Errorf("%s in state %d is worth %v in model %d, want %v ± %v", c.Name, s, got, k, (1-gamma)*v, within)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -74,29 +75,20 @@ type optionsExpect struct {
 }
 
 func TestReference(t *testing.T) {
-	f, err := vectors.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(vectors.Read())(t)
 	vectors.Run(t, f, "options", checkReference)
 }
 
 func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	var members []*mdp.Tabular
 	for _, raw := range in.Members {
-		m, err := mdp.ParseModel(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(mdp.ParseModel(bytes.NewReader(raw)))(t)
 		members = append(members, m)
 	}
-	red, err := Reduce(members, ReduceConfig{
+	red := must.Get(Reduce(members, ReduceConfig{
 		Kinds:      []Kind{Members, Constants, Uniform},
 		Commitment: CommitmentConfig{Mixing: mdp.MixingOptions{Epsilon: in.Eps}, Cap: 1 << 40},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	rel := func(what string, got, want float64) {
 		t.Helper()
 		vectors.Close(t, what, got, want, 1e-9, 1e-13)
@@ -113,14 +105,8 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	if _, times, err := mdp.PosteriorMixing(members, want.GreedyPolicy, 0.9, mdp.MixingOptions{Epsilon: in.Eps}); err != nil || !slices.Equal(times, wantTimes) {
 		t.Errorf("mixing times %v, %v, want %v", times, err, wantTimes)
 	}
-	average, err := MeanModel(members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sol, err := mdp.SolveAverage(average, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	average := must.Get(MeanModel(members))(t)
+	sol := must.Get(mdp.SolveAverage(average, mdp.Options{}))(t)
 	rel("gain of the mean model", sol.Gain[0], want.GreedyGain)
 
 	// The candidates are the greedy policy, those expected, and the uniform one.
@@ -148,11 +134,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		p := Problem{Arms: []Arm{red.Candidates[0].Arm, red.Candidates[x].Arm},
 			Values:  slices.Concat(y, red.Values(x, 0)),
 			Optimal: red.Optimal(0), Hold: red.Commitment.Steps}
-		d, err := Decide(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: score, Bound: kind, LowerBound: in.B}, &p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		return must.Get(Decide(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: score, Bound: kind, LowerBound: in.B}, &p, nil))(t)
 	}
 	// The threshold is where the decision changes.
 	around := func(what string, x int, gammaStar float64, score Rule, kind bandit.IndexKind) {
@@ -180,10 +162,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		rel("q̄ of greedy", mean(y), w.QbarGreedy)
 		rel("e", mean(v), w.E)
 
-		pop, err := bandit.NewPopulation(v, bandit.PopulationOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pop := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(t)
 		th := bandit.Threshold(pop, bandit.Comparison{Known: mean(y), LowerBound: in.B, Hold: want.T})
 		if w.MeanCompare.PhiStar != nil {
 			rel("φ*", th.PhiStar, *w.MeanCompare.PhiStar)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -38,10 +39,7 @@ func TestPlanningWithPrimitives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)
 		gamma := rapid.SampledFrom([]float64{0, 0.5, 0.95}).Draw(t, "γ")
-		want, err := mdp.SolveDiscounted(m, gamma, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{}))(t)
 		options := []Option{drawOption(t, m, 0), drawOption(t, m, 0)}
 		for _, with := range []bool{true, false} {
 			if with {
@@ -50,10 +48,7 @@ func TestPlanningWithPrimitives(t *testing.T) {
 				options = options[:2]
 			}
 			models := modelsOf(t, m, gamma, options...)
-			sol, err := SolveSMDP(models, PlanConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			sol := must.Get(SolveSMDP(models, PlanConfig{}))(t)
 			for s, v := range sol.Value {
 				slack := sol.Bound + want.Bound + 1e-10
 				if v > want.Value[s]+slack || with && v < want.Value[s]-slack {
@@ -74,10 +69,7 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 	here := Markov{Initiation: []bool{true, false}, Policy: mdp.Constant(2, 1), End: []float64{0, 1}} // move until in 1
 	stay := Markov{Initiation: []bool{false, true}, Policy: mdp.Constant(2, 0), End: []float64{1, 1}}
 	long := Timeout{Markov{Policy: mdp.Constant(2, 0)}, 50}
-	sol, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := must.Get(SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanConfig{}))(t)
 	// V(1) = 1/(1−γ); V(0) = −1/4 + γ(0.8V(1) + 0.2V(0)).
 	want := []float64{(-0.25 + 0.9*0.8*10) / (1 - 0.9*0.2), 10}
 	for s := range want {
@@ -88,10 +80,7 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 	if !slices.Equal(sol.Option, []int{0, 1}) {
 		t.Errorf("options %v", sol.Option)
 	}
-	fast, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay, long), PlanConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fast := must.Get(SolveSMDP(modelsOf(t, m, 0.9, here, stay, long), PlanConfig{}))(t)
 	if fast.Sweeps >= sol.Sweeps {
 		t.Errorf("%d sweeps with a long option, %d without", fast.Sweeps, sol.Sweeps)
 	}
@@ -108,10 +97,7 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 func TestPlanningKeepsToInitiationSets(t *testing.T) {
 	m := twoStates(t)
 	stay := Markov{Initiation: []bool{true, false}, Policy: mdp.Constant(2, 0), End: []float64{1, 1}}
-	sol, err := SolveSMDP(modelsOf(t, m, 0.9, stay, Primitive(1)), PlanConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := must.Get(SolveSMDP(modelsOf(t, m, 0.9, stay, Primitive(1)), PlanConfig{}))(t)
 	// In state 1 one can only move, which earns nothing; in state 0 only staying is free.
 	if math.Abs(sol.Value[0])+math.Abs(sol.Value[1]) > 1e-8 || !slices.Equal(sol.Option, []int{0, 1}) {
 		t.Errorf("%+v", sol)
@@ -161,7 +147,7 @@ func TestRepeatsAgreeWithTheLargerProcess(t *testing.T) {
 		small := garnet(t)
 		// Leak a little to every state, so that there is a single class.
 		n, actions := small.NumStates(), small.NumActions()
-		m, err := mdp.Generate(mdp.Definition{States: n, Actions: actions}, func(s, a int, row *mdp.Row) {
+		m := must.Get(mdp.Generate(mdp.Definition{States: n, Actions: actions}, func(s, a int, row *mdp.Row) {
 			next, prob := small.Transition(s, a)
 			for i, x := range next {
 				row.Add(int(x), 0.9*prob[i])
@@ -170,26 +156,14 @@ func TestRepeatsAgreeWithTheLargerProcess(t *testing.T) {
 				row.Add(x, 0.1/float64(n))
 			}
 			row.Reward(small.Reward(s, a))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		longest := rapid.IntRange(1, 4).Draw(t, "longest")
-		c, err := NewRepeats(actions, 1.3, longest, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(NewRepeats(actions, 1.3, longest, 1))(t)
 		weights := slices.Repeat([]float64{1}, actions)
-		gain, err := Gain(modelsOf(t, m, 1, c.Repeats()...), weights)
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := Evaluate(modelsOf(t, m, 0.9, c.Repeats()...), weights)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gain := must.Get(Gain(modelsOf(t, m, 1, c.Repeats()...), weights))(t)
+		values := must.Get(Evaluate(modelsOf(t, m, 0.9, c.Repeats()...), weights))(t)
 		place := func(s, a, elapsed int) int { return (s*actions+a)*longest + elapsed }
-		large, err := mdp.Generate(mdp.Definition{States: n * actions * longest, Actions: 1}, func(i, _ int, row *mdp.Row) {
+		large := must.Get(mdp.Generate(mdp.Definition{States: n * actions * longest, Actions: 1}, func(i, _ int, row *mdp.Row) {
 			s, a, elapsed := i/longest/actions, i/longest%actions, i%longest
 			row.Reward(m.Reward(s, a))
 			end := c.Repeats()[a].Termination(0, elapsed+1)
@@ -202,25 +176,13 @@ func TestRepeatsAgreeWithTheLargerProcess(t *testing.T) {
 					row.Add(place(int(x), a, elapsed+1), prob[i]*(1-end))
 				}
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		chain, err := mdp.Induce(large, mdp.Constant(large.NumStates(), 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, _, err := chain.EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		chain := must.Get(mdp.Induce(large, mdp.Constant(large.NumStates(), 0)))(t)
+		want, _ := must.Get2(chain.EvaluateAverage())(t)
 		if math.Abs(gain-want[0]) > 1e-10*(1+math.Abs(gain)) {
 			t.Fatalf("gain %v, want %v", gain, want[0])
 		}
-		discounted, err := chain.EvaluateDiscounted(0.9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		discounted := must.Get(chain.EvaluateDiscounted(0.9))(t)
 		for s, v := range values {
 			average := 0.0
 			for a := range actions {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // policyValues are E_pk(s,a) at (a*P+p)*K+k, made up so that each is told by its
@@ -51,19 +53,14 @@ func TestTablesOfPolicies(t *testing.T) {
 		{[]Kind{Deviations, RecencyBonus, CountBonus}, 0, "[greedy 0]", "greedy 1 [1 1.1 1.2]; deviation 0 0 [0 0.1 0.2]; deviation 2 2 [2 2.1 2.2]; recency-bonus 0 [2 2.1 2.2]; count-bonus 0 [0 0.1 0.2]; "},
 		{[]Kind{Uniform, Repeats}, 0, "[greedy 0 uniform 0]", "greedy 1 [1 1.1 1.2]; uniform 0 [1.01 1.11 1.21]; repeats 0 [1.01 1.11 1.21]; "},
 	} {
-		tables, err := NewTables(3, 3, 0.5, TableConfig{Policies: true, Kinds: tt.kinds, Evaluated: tt.evaluated, Kappa: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := must.Get(NewTables(3, 3, 0.5, TableConfig{Policies: true, Kinds: tt.kinds, Evaluated: tt.evaluated, Kappa: 1}))(t)
 		if got := listed(tables.EvaluatedPolicies()); got != tt.policies {
 			t.Errorf("policies %s, want %s", got, tt.policies)
 		}
 		e := policyValues(3, 3, len(tables.EvaluatedPolicies()))
 		p := Problem{Hold: 4, Step: 9}
 		for range 2 { // its memory is used again
-			if err := tables.At(&p, q, e, agent); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tables.At(&p, q, e, agent))
 			got := ""
 			for x, a := range p.Arms {
 				row := ""
@@ -98,17 +95,12 @@ func TestRepresentatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")
 		evaluated := rapid.IntRange(0, members).Draw(t, "evaluated")
-		tables, err := NewTables(actions, members, 0, TableConfig{Policies: true, Kinds: []Kind{Members}, Evaluated: evaluated})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := must.Get(NewTables(actions, members, 0, TableConfig{Policies: true, Kinds: []Kind{Members}, Evaluated: evaluated}))(t)
 		n := len(tables.EvaluatedPolicies())
 		q := rapid.SliceOfN(rapid.Float64Range(-10, 10), actions*members, actions*members).Draw(t, "q")
 		e := rapid.SliceOfN(rapid.Float64Range(-10, 10), len(q)*n, len(q)*n).Draw(t, "e")
 		var p Problem
-		if err := tables.At(&p, q, e, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tables.At(&p, q, e, nil))
 		best := func(l int) int {
 			a := 0
 			for b := range actions {
@@ -164,10 +156,7 @@ func TestTablesOfPoliciesRefuse(t *testing.T) {
 			t.Errorf("%+v was taken", o)
 		}
 	}
-	tables, err := NewTables(2, 1, 0.5, TableConfig{Policies: true, Kinds: []Kind{Members}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(NewTables(2, 1, 0.5, TableConfig{Policies: true, Kinds: []Kind{Members}}))(t)
 	for _, bad := range [][2][]float64{{nil, nil}, {{1, 2}, {1}}, {{1}, {1, 2}}} {
 		if err := tables.At(&Problem{Hold: 1}, bad[0], bad[1], nil); err == nil {
 			t.Errorf("values %v were taken", bad)

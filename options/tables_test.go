@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // visitor is an agent in state 0 whose actions were taken a number of times, and last
@@ -19,10 +20,7 @@ type visitor struct {
 }
 
 func newVisitor(t testing.TB, count, age []int) *visitor {
-	v, err := NewVisits(1, len(count))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(NewVisits(1, len(count)))(t)
 	v.now = 100
 	for a := range count {
 		v.count[a], v.last[a] = count[a], v.now-age[a]
@@ -60,15 +58,10 @@ func TestTablesOfActions(t *testing.T) {
 		{[]Kind{RecencyBonus, CountBonus, Members}, "greedy 1 [3 2 3]; recency-bonus 0 [0 2.5 5]; count-bonus 0 [3 2 3]; member 0 0 [4 0 0]; "},
 		{[]Kind{Uniform, Repeats}, "greedy 1 [3 2 3]; uniform 0 [2.3333333333333335 1.5 2.6666666666666665]; repeats 0 [2.3333333333333335 1.5 2.6666666666666665]; "},
 	} {
-		tables, err := NewTables(3, 3, 0.5, TableConfig{Kinds: tt.kinds, RevealProbability: 0.25, Kappa: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := must.Get(NewTables(3, 3, 0.5, TableConfig{Kinds: tt.kinds, RevealProbability: 0.25, Kappa: 1}))(t)
 		p := Problem{Hold: 4, Step: 9}
 		for range 2 { // its memory is used again
-			if err := tables.At(&p, q, nil, agent); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tables.At(&p, q, nil, agent))
 			if got := describe(tables, &p); got != tt.want {
 				t.Errorf("%v:\n got %s\nwant %s", tt.kinds, got, tt.want)
 			}
@@ -96,14 +89,9 @@ func TestTablesOfActionsOfferAllThatCounts(t *testing.T) {
 		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")
 		q := rapid.SliceOfN(rapid.Float64Range(-10, 10), actions*members, actions*members).Draw(t, "q")
 		gamma := rapid.Float64Range(0, 0.99).Draw(t, "gamma")
-		tables, err := NewTables(actions, members, gamma, TableConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := must.Get(NewTables(actions, members, gamma, TableConfig{}))(t)
 		p := Problem{Hold: 1}
-		if err := tables.At(&p, q, nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tables.At(&p, q, nil, nil))
 		best := func(l int) int { // member l's action
 			a := 0
 			for b := range actions {
@@ -136,14 +124,8 @@ func TestTablesOfActionsOfferAllThatCounts(t *testing.T) {
 				continue // draws for each option
 			}
 			rule.Horizon = bandit.Discounted(0.9)
-			got, err := Decide(rule, &p, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := Decide(rule, &full, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(Decide(rule, &p, nil))(t)
+			want := must.Get(Decide(rule, &full, nil))(t)
 			if got.Explore != want.Explore || got.Explore && got.Advantage != want.Advantage {
 				t.Fatalf("%+v: %+v, of all options %+v", rule, got, want)
 			}
@@ -185,10 +167,7 @@ func TestTablesOfActionsRefuse(t *testing.T) {
 			t.Errorf("%+v was taken", tt)
 		}
 	}
-	tables, err := NewTables(2, 1, 0.5, TableConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(NewTables(2, 1, 0.5, TableConfig{}))(t)
 	p := Problem{Hold: 1}
 	for _, bad := range [][]float64{nil, {1}, {1, 2, 3}} {
 		if err := tables.At(&p, bad, nil, nil); err == nil {

@@ -5,15 +5,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
 // The bonuses of Dyna-Q+ and MBIE-EB, and what they lead to.
 func TestVisits(t *testing.T) {
-	v, err := NewVisits(2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(NewVisits(2, 2))(t)
 	for range 3 {
 		v.Update(0, 0)
 	}
@@ -28,14 +26,8 @@ func TestVisits(t *testing.T) {
 		t.Errorf("bonus %v after 3 visits and %v without", got, never)
 	}
 	m := twoStates(t)
-	both, err := Bonus(m, func(s, a int) float64 { return float64(10*s + a) }, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone, err := Bonus(m, func(s, a int) float64 { return float64(10*s + a) }, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := must.Get(Bonus(m, func(s, a int) float64 { return float64(10*s + a) }, false))(t)
+	alone := must.Get(Bonus(m, func(s, a int) float64 { return float64(10*s + a) }, true))(t)
 	for s := range 2 {
 		for a := range 2 {
 			bonus := float64(10*s + a)
@@ -54,10 +46,7 @@ func TestVisits(t *testing.T) {
 		v.Update(0, 1)
 		v.Update(1, 0)
 	}
-	red, err := Reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{CountBonus}, Visits: v})
-	if err != nil {
-		t.Fatal(err)
-	}
+	red := must.Get(Reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{CountBonus}, Visits: v}))(t)
 	if pi := red.Candidates[1].Policy.(mdp.Deterministic); !slices.Equal(pi, mdp.Deterministic{0, 1}) {
 		t.Errorf("novelty is sought by %v", pi)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 )
 
@@ -57,14 +58,8 @@ func openMixed(b *testing.B, openEnv, openAgent experiment.Opener, arms int, age
 func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent vector.Plugin) {
 	b.Helper()
 	ctx := context.Background()
-	env, closeEnv, err := openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	agent, closeAgent, err := openAgent(ctx, experiment.Component{Plugin: "bandit"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	env, closeEnv := must.Get2(openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"}))(b)
+	agent, closeAgent := must.Get2(openAgent(ctx, experiment.Component{Plugin: "bandit"}))(b)
 	b.Cleanup(func() { closeEnv(); closeAgent() })
 	return env, agent
 }
@@ -73,14 +68,8 @@ func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent
 func openIn(b *testing.B, e, a vector.Plugin, arms int, agentParams string, n int) *lanes {
 	b.Helper()
 	ctx := context.Background()
-	env, err := e.OpenEnvironment(ctx, json.RawMessage(fmt.Sprintf(`{"arms":%d}`, arms)), n)
-	if err != nil {
-		b.Fatal(err)
-	}
-	agent, err := a.OpenAgent(ctx, json.RawMessage(agentParams), env.Spec(), n)
-	if err != nil {
-		b.Fatal(err)
-	}
+	env := must.Get(e.OpenEnvironment(ctx, json.RawMessage(fmt.Sprintf(`{"arms":%d}`, arms)), n))(b)
+	agent := must.Get(a.OpenAgent(ctx, json.RawMessage(agentParams), env.Spec(), n))(b)
 	b.Cleanup(func() { agent.Close(); env.Close() })
 	return &lanes{env, agent, n}
 }
@@ -204,13 +193,8 @@ type library struct {
 func openLibrary(b *testing.B, arms int, agentParams string, env framework.Spec) *library {
 	b.Helper()
 	var p banditagent.Params
-	if err := json.Unmarshal([]byte(agentParams), &p); err != nil {
-		b.Fatal(err)
-	}
-	maker, err := policy.NewMaker(p.Policy, p.Belief, policy.Task{Arms: arms, High: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, json.Unmarshal([]byte(agentParams), &p))
+	maker := must.Get(policy.NewMaker(p.Policy, p.Belief, policy.Task{Arms: arms, High: 1}))(b)
 	return &library{maker, seed.NewSource(1, env.ID), make([]float64, arms)}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
@@ -65,7 +66,7 @@ func component(name, plugin, params string) experiment.Component {
 // records runs an experiment and returns its records by key.
 func records(t *testing.T, open experiment.Opener, workers, lanes int) map[result.Key]string {
 	t.Helper()
-	p, err := experiment.Compile(experiment.Config{
+	p := must.Get(experiment.Compile(experiment.Config{
 		Name: "invariance", Runs: 7, Steps: 400, Workers: workers, Lanes: lanes,
 		Environments: []experiment.Component{
 			component("bernoulli", "bernoulli-bandit", `{"arms":5}`),
@@ -76,18 +77,10 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 			component("ts", "bandit", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`),
 			component("opt", "bandit", `{"policy":{"kind":"optimistic-stochastic","gamma":0.9,"lower_bound":0},"belief":{"update":"drawn"}}`),
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	dir := t.TempDir()
-	done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}); err != nil {
-		t.Fatal(err)
-	}
+	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
+	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}))
 	m := map[result.Key]string{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
@@ -141,15 +134,9 @@ func TestSingleLanes(t *testing.T) {
 		{"bernoulli-bandit", `{"arms":5}`}, {"gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform"}}`},
 		{"riverswim", `{"limit":0}`}, {"riverswim", `{"limit":20}`}, {"frozenlake", ``}, {"chain", ``},
 	} {
-		e, err := bundled(env.name).OpenEnvironment(t.Context(), json.RawMessage(env.params), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(bundled(env.name).OpenEnvironment(t.Context(), json.RawMessage(env.params), 3))(t)
 		for _, p := range All() {
-			d, err := p.Describe(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(p.Describe(t.Context()))(t)
 			if d.Kind != vector.KindAgent {
 				continue
 			}
@@ -171,13 +158,10 @@ func TestSingleLanes(t *testing.T) {
 					return a
 				}
 				play := func(e vector.Environment, a vector.Agent) string {
-					out, err := loop.Run(t.Context(), loop.Batch{
+					out := must.Get(loop.Run(t.Context(), loop.Batch{
 						Environment: e, Agent: a, Runs: []int{4, 0, 7}, Seeds: seed.NewSource(3, e.Spec().ID), Steps: 200, Grid: loop.LogGrid(30, 200), Discount: 0.9,
 						Metrics: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, result.OptimalAction, result.ExplorationShare, result.MixingTime},
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					}))(t)
 					return fmt.Sprint(out) // NaN = NaN
 				}
 				a := open()
@@ -214,26 +198,16 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 		{"riverswim", "q-learning", ``, nil},
 		{"riverswim", "bootstrap-q", ``, &explore.Config{Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.99)}, Commitment: options.CommitmentConfig{Fixed: 5}}},
 	} {
-		e, err := bundled(tt.env).OpenEnvironment(t.Context(), nil, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := bundled(tt.agent).OpenAgent(t.Context(), json.RawMessage(tt.params), e.Spec(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(bundled(tt.env).OpenEnvironment(t.Context(), nil, 2))(t)
+		a := must.Get(bundled(tt.agent).OpenAgent(t.Context(), json.RawMessage(tt.params), e.Spec(), 2))(t)
 		if tt.host != nil {
-			if a, err = explore.New(t.Context(), a.Abilities().Options, e.Spec(), 2, *tt.host); err != nil {
-				t.Fatal(err)
-			}
+			a = must.Get(explore.New(t.Context(), a.Abilities().Options, e.Spec(), 2, *tt.host))(t)
 		}
 		allocations := func(steps int) float64 {
 			return testing.AllocsPerRun(5, func() {
-				if _, err := loop.Run(t.Context(), loop.Batch{
+				must.Get(loop.Run(t.Context(), loop.Batch{
 					Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: steps,
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))(t)
 			})
 		}
 		if more := allocations(11_000) - allocations(1000); more > 0 {
@@ -246,25 +220,17 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 // same step of a run, the same rewards. So two agents that act alike have equal
 // records, except for their labels.
 func TestAgentsMeetTheSameDraws(t *testing.T) {
-	p, err := experiment.Compile(experiment.Config{
+	p := must.Get(experiment.Compile(experiment.Config{
 		Name: "common", Runs: 3, Steps: 200,
 		Environments: []experiment.Component{component("b", "bernoulli-bandit", `{"arms":4}`)},
 		Agents: []experiment.Component{
 			component("x", "bandit", `{"policy":{"kind":"greedy"}}`),
 			component("y", "bandit", `{"policy":{"kind":"epsilon-greedy","epsilon":0}}`),
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	dir := t.TempDir()
-	done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: inProcess, Done: done}); err != nil {
-		t.Fatal(err)
-	}
+	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
+	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: inProcess, Done: done}))
 	lines := map[int]string{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
@@ -282,23 +248,14 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 // Every bundled plugin passes the conformance suite, called directly and through
 // the seam.
 func TestBundledPluginsConform(t *testing.T) {
-	bernoulli, err := bundled("bernoulli-bandit").OpenEnvironment(t.Context(), json.RawMessage(`{"arms":3}`), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	car, err := bundled("mountaincar").OpenEnvironment(t.Context(), nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bernoulli := must.Get(bundled("bernoulli-bandit").OpenEnvironment(t.Context(), json.RawMessage(`{"arms":3}`), 1))(t)
+	car := must.Get(bundled("mountaincar").OpenEnvironment(t.Context(), nil, 1))(t)
 	params := map[string]json.RawMessage{
 		"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`),
 		"rlrun/model@1":  json.RawMessage(`{"file":"testdata/ferry.json"}`),
 	}
 	for _, p := range All() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(t.Context()))(t)
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
 			plugintest.Conform(t, p, params[d.ID], bernoulli.Spec(), car.Spec())
@@ -309,10 +266,7 @@ func TestBundledPluginsConform(t *testing.T) {
 func TestBundledNamesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range All() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(t.Context()))(t)
 		if seen[d.ID] || !strings.HasPrefix(d.ID, "rlrun/") || !strings.HasSuffix(d.ID, "@1") || d.Doc == "" || !json.Valid(d.Params) {
 			t.Errorf("%q: every plugin needs an id of its own, a sentence and a schema", d.ID)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/must"
 
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/explore"
@@ -44,10 +45,7 @@ func taskOf(name string) (framework.Spec, string) {
 func agents(t *testing.T, capability string) (names []string) {
 	t.Helper()
 	for _, p := range All() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(t.Context()))(t)
 		if d.Kind == vector.KindAgent && (capability == "" || slices.Contains(d.Capabilities, capability)) {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1"))
 		}
@@ -57,11 +55,7 @@ func agents(t *testing.T, capability string) (names []string) {
 
 func openAgent(t *testing.T, p vector.Plugin, params string, spec framework.Spec) vector.Agent {
 	t.Helper()
-	a, err := p.OpenAgent(t.Context(), json.RawMessage(params), spec, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(p.OpenAgent(t.Context(), json.RawMessage(params), spec, 2))(t)
 }
 
 // host is what one lane of two meets: random observations, rewards, ends of episodes,
@@ -84,9 +78,7 @@ func newHost(t *testing.T, agent vector.Agent, spec framework.Spec, lane int, se
 	h.in.Signals[lane], h.in.Seeds[lane] = vector.NewRun, seed
 	if kinds != nil {
 		h.problems = make([]options.Problem, 2)
-		if err := agent.Abilities().Options.SetOptionKinds(t.Context(), kinds); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, agent.Abilities().Options.SetOptionKinds(t.Context(), kinds))
 	}
 	return h
 }
@@ -112,15 +104,11 @@ func (h *host) step(t *testing.T) {
 		h.deciding = false
 		choices := []int{-1, -1}
 		choices[i] = h.rng.IntN(len(h.problems[i].Arms))
-		if err := h.agent.Abilities().Options.Choose(t.Context(), choices, &h.actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.agent.Abilities().Options.Choose(t.Context(), choices, &h.actions))
 		h.acted()
 		return
 	}
-	if err := h.in.Observations.Set(h.spec.Observation, i, space.Sample(h.spec.Observation, h.rng)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.in.Observations.Set(h.spec.Observation, i, space.Sample(h.spec.Observation, h.rng)))
 	h.in.Rewards[i] = h.rng.Float64()
 	goesOn := h.in.Signals[i] == vector.Continue
 	h.in.Terminated[i] = goesOn && !h.spec.Continuing && h.rng.IntN(9) == 0
@@ -169,17 +157,12 @@ func (h *host) steps(t *testing.T, n int) *host {
 func goesOn(t *testing.T, p, q vector.Plugin, params string, spec framework.Spec, kinds []options.Kind, after int) {
 	t.Helper()
 	h := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, kinds).steps(t, after)
-	state, err := vector.Save(t.Context(), h.agent, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(vector.Save(t.Context(), h.agent, 0))(t)
 	other := newHost(t, openAgent(t, q, params, spec), spec, 1, 6, kinds).steps(t, 30)
 	for other.deciding {
 		other.step(t)
 	}
-	if err := vector.Load(t.Context(), other.agent, 1, state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vector.Load(t.Context(), other.agent, 1, state))
 	unseen := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, kinds).steps(t, after)
 	var logs [3][]string
 	for k, h := range []*host{h, h.moved(other.agent, 1), unseen} {
@@ -274,10 +257,7 @@ func TestHostedAgentsGoOnFromAState(t *testing.T) {
 		}
 	}
 	a := openAgent(t, hosted(bundled("bootstrap-q"), counts), ``, finite)
-	state, err := vector.Save(t.Context(), newHost(t, a, finite, 0, 5, nil).steps(t, 50).agent, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(vector.Save(t.Context(), newHost(t, a, finite, 0, 5, nil).steps(t, 50).agent, 0))(t)
 	if err := vector.Load(t.Context(), openAgent(t, hosted(bundled("bootstrap-q"), drawn), ``, finite), 0, state); err == nil || !strings.Contains(err.Error(), "another exploration") {
 		t.Errorf("%v", err)
 	}
@@ -314,15 +294,10 @@ func TestGreedyEvaluation(t *testing.T) {
 				if !h.agent.Abilities().Greedy {
 					t.Fatal("it is not greedy")
 				}
-				state, err := vector.Save(t.Context(), h.agent, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				state := must.Get(vector.Save(t.Context(), h.agent, 0))(t)
 				play := func(seed uint64) (actions []int64) {
 					a := openAgent(t, p, params, spec)
-					if err := vector.Load(t.Context(), a, 0, state); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, vector.Load(t.Context(), a, 0, state))
 					in, out, rng := vector.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2), rand.New(rand.NewPCG(1, 1))
 					rewards := rand.New(rand.NewPCG(seed, 2))
 					seen := map[string]int64{}
@@ -333,12 +308,8 @@ func TestGreedyEvaluation(t *testing.T) {
 						}
 						in.Rewards[0] = rewards.Float64()
 						o := space.Sample(spec.Observation, rng)
-						if err := in.Observations.Set(spec.Observation, 0, o); err != nil {
-							t.Fatal(err)
-						}
-						if err := a.Step(t.Context(), in, &out); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, in.Observations.Set(spec.Observation, 0, o))
+						must.Do(t, a.Step(t.Context(), in, &out))
 						actions = append(actions, out.Int64[0])
 						if before, ok := seen[fmt.Sprint(o)]; ok && before != out.Int64[0] {
 							t.Fatalf("in %v it takes %d and %d", o, before, out.Int64[0])
@@ -363,10 +334,7 @@ func TestStatesOfOthers(t *testing.T) {
 	for _, name := range agents(t, "") {
 		spec, params := taskOf(name)
 		h := newHost(t, openAgent(t, bundled(name), params, spec), spec, 0, 5, nil).steps(t, 20)
-		state, err := vector.Save(t.Context(), h.agent, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(vector.Save(t.Context(), h.agent, 0))(t)
 		states[name], hosts[name] = state, h
 	}
 	refuse := func(t *testing.T, a vector.Agent, state []byte, want string) {
@@ -396,9 +364,7 @@ func TestStatesOfOthers(t *testing.T) {
 	}
 	refuse(t, openAgent(t, bundled("psrl"), `{"alpha":0.5}`, finite), states["psrl"], "another agent's parameters")
 	offered := openAgent(t, bundled("bootstrap-q"), ``, finite).Abilities().Options
-	if err := offered.SetOptionKinds(t.Context(), []options.Kind{options.Uniform}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, offered.SetOptionKinds(t.Context(), []options.Kind{options.Uniform}))
 	refuse(t, offered, states["bootstrap-q"], "another choice of options: none, where this is [uniform]")
 }
 
@@ -409,10 +375,7 @@ func TestCheckpointsCrossProcesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec, params := taskOf(name)
-			there, end, err := subprocess(context.Background(), experiment.Component{Plugin: name})
-			if err != nil {
-				t.Fatal(err)
-			}
+			there, end := must.Get2(subprocess(context.Background(), experiment.Component{Plugin: name}))(t)
 			defer end()
 			if err := rltest.CheckPlugin(t.Context(), there, json.RawMessage(params), spec); err != nil {
 				t.Error(err)

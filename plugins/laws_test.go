@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -26,10 +27,7 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 	}
 	linear := map[string]bool{"rlrun/sarsa-linear@1": true, "rlrun/bootstrap-linear@1": true}
 	for _, p := range All() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(t.Context()))(t)
 		if d.Kind != vector.KindAgent {
 			continue
 		}
@@ -51,10 +49,7 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 
 // What an agent declares crosses the seam.
 func TestDeclaredLawsCrossTheSeam(t *testing.T) {
-	want, err := bundled("psrl").Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(bundled("psrl").Describe(t.Context()))(t)
 	got, err := plugintest.Loopback(t, bundled("psrl")).Describe(t.Context())
 	if err != nil || len(want.Breaks) == 0 || !maps.Equal(got.Breaks, want.Breaks) {
 		t.Errorf("%v, %v, want %v", got.Breaks, err, want.Breaks)

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // catalogue finds bundled plugins; open opens them.
@@ -33,22 +34,12 @@ func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Co
 // execute runs an experiment in a directory and returns its records.
 func execute(t *testing.T, c experiment.Config, open experiment.Opener, existing experiment.Existing) map[result.Key]result.Record {
 	t.Helper()
-	p, err := experiment.Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(experiment.Compile(c))(t)
 	x := experiment.New(p, catalogue{open})
 	defer x.Close()
-	if err := x.Check(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Execute(t.Context(), experiment.Local{Existing: existing}); err != nil {
-		t.Fatal(err)
-	}
-	r, err := x.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Check(t.Context(), nil))
+	must.Do(t, x.Execute(t.Context(), experiment.Local{Existing: existing}))
+	r := must.Get(x.Write())(t)
 	all := map[result.Key]result.Record{}
 	for rec, err := range r.Records() {
 		if err != nil {
@@ -147,10 +138,7 @@ func TestSavedAgents(t *testing.T) {
 				}
 			}
 			names := func(of experiment.Config) (list []string) {
-				paths, err := filepath.Glob(filepath.Join(of.Output, "agents", "*.agent"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				paths := must.Get(filepath.Glob(filepath.Join(of.Output, "agents", "*.agent")))(t)
 				for _, path := range paths {
 					list = append(list, filepath.Base(path))
 				}
@@ -161,9 +149,7 @@ func TestSavedAgents(t *testing.T) {
 			}
 			// A lost agent is made again.
 			lost := filepath.Join(watched.Output, "agents", names(watched)[0])
-			if err := os.Remove(lost); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(lost))
 			execute(t, watched, inProcess, experiment.Resume)
 			if a, b := names(watched), names(again); !slices.Equal(a, b) {
 				t.Errorf("%d agents are kept, then %d", len(b), len(a))
@@ -202,10 +188,7 @@ func TestSavedAgents(t *testing.T) {
 				t.Fatal(err)
 			}
 			warm.Output = filepath.Join(dir, "damaged")
-			p, err := experiment.Compile(warm)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(experiment.Compile(warm))(t)
 			x := experiment.New(p, catalogue{inProcess})
 			defer x.Close()
 			if err := x.Check(t.Context(), nil); err == nil || !strings.Contains(err.Error(), last) || !strings.Contains(err.Error(), "agents[0].warm_start") {

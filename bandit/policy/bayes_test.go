@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 )
 
@@ -33,7 +34,7 @@ func TestClock(t *testing.T) {
 // every state, for what is then left of the horizon.
 func exactly(t *testing.T, priors []bandit.Beta, h bandit.Horizon, pulls int, policy func(b beliefs, betas []bandit.Beta, c clock) Policy) float64 {
 	t.Helper()
-	value, err := bandit.PolicyValue(priors, h, pulls, func(counts []int, _ []float64) int {
+	return must.Get(bandit.PolicyValue(priors, h, pulls, func(counts []int, _ []float64) int {
 		ds := make([]bandit.Beta, len(priors))
 		made := 0
 		for i := range ds {
@@ -43,11 +44,7 @@ func exactly(t *testing.T, priors []bandit.Beta, h bandit.Horizon, pulls int, po
 		}
 		b, betas := betaBeliefs(ds...)
 		return policy(b, betas, newClock(h.After(made), 1)).SelectArm(nil)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
+	}))(t)
 }
 
 // TestExactBayesValues checks the table of docs/theory.md §1.9: two Beta(1,1)
@@ -103,10 +100,7 @@ func TestPlannedIsOptimal(t *testing.T) {
 	}
 	prior := bandit.Beta{A: 1, B: 2}
 	want := best([]bandit.Beta{prior, prior, prior}, pulls)
-	m, err := NewMaker(Spec{Kind: "backward-induction", Horizon: new(pulls)}, BeliefSpec{A: new(1.0), B: new(2.0)}, Task{Arms: 3, High: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewMaker(Spec{Kind: "backward-induction", Horizon: new(pulls)}, BeliefSpec{A: new(1.0), B: new(2.0)}, Task{Arms: 3, High: 1}))(t)
 	// The policy itself, run through every sequence of rewards.
 	var value func(rewards []float64, probability float64) float64
 	value = func(rewards []float64, probability float64) float64 {
@@ -128,10 +122,7 @@ func TestPlannedIsOptimal(t *testing.T) {
 
 // TestPlannedAfterItsPlan is greedy, and counts fractions as chances.
 func TestPlannedAfterItsPlan(t *testing.T) {
-	p, err := New(Spec{Kind: "backward-induction", Horizon: new(3)}, BeliefSpec{}, Task{Arms: 2, High: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(Spec{Kind: "backward-induction", Horizon: new(3)}, BeliefSpec{}, Task{Arms: 2, High: 1}, nil))(t)
 	rng := newRNG(1)
 	for range 50 {
 		arm := p.SelectArm(rng)
@@ -153,10 +144,7 @@ func TestGittinsIsOptimal(t *testing.T) {
 	const gamma, pulls = 0.8, 24
 	h := bandit.Discounted(gamma)
 	priors := []bandit.Beta{{A: 4, B: 3}, {A: 0.5, B: 0.5}}
-	plan, err := bandit.NewPlan(priors, h, pulls, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(bandit.NewPlan(priors, h, pulls, 0))(t)
 	table := newGittinsTable(gamma)
 	best := exactly(t, priors, h, pulls, func(_ beliefs, betas []bandit.Beta, _ clock) Policy { return newGittins(betas, table) })
 	slack := plan.ErrorBound() + 1e-5 // indices are within 1e-6
@@ -224,10 +212,7 @@ func TestKnowledgeGradientOfOnePull(t *testing.T) {
 		{{A: 3, B: 2}, {A: 1, B: 1}, {A: 0.5, B: 0.5}},
 		{{A: 10, B: 8}, {A: 1, B: 1.2}, {A: 2, B: 2}},
 	} {
-		plan, err := bandit.NewPlan(priors, bandit.Finite(1), 2, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(bandit.NewPlan(priors, bandit.Finite(1), 2, 0))(t)
 		got := exactly(t, priors, bandit.Finite(1), 2, func(b beliefs, _ []bandit.Beta, c clock) Policy {
 			return &knowledgeGradient{newRanked(b), c}
 		})
@@ -286,10 +271,7 @@ func TestGainAfterOneMore(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
-	f, err := vectors.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(vectors.Read())(t)
 	vectors.Run(t, f, "alg2", checkAlg2)
 	vectors.Run(t, f, "gittins", checkGittins)
 	vectors.Run(t, f, "bayes_two_armed", checkBayesTwoArmed)
@@ -345,11 +327,8 @@ func checkBayesTwoArmed(t *testing.T, in struct {
 		vectors.Close(t, "value of greedy", got, *want.GreedyValue, 0, 1e-10)
 	}
 
-	plan, err := bandit.NewPlan(priors, h, in.Pulls, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err = bandit.PolicyValue(priors, h, in.Pulls, func(counts []int, _ []float64) int {
+	plan := must.Get(bandit.NewPlan(priors, h, in.Pulls, 0))(t)
+	got = must.Get(bandit.PolicyValue(priors, h, in.Pulls, func(counts []int, _ []float64) int {
 		b, _ := betaBeliefs(priors...)
 		made := counts[0] + counts[1] + counts[2] + counts[3]
 		p := &planned{ranked: newRanked(b), plan: plan, left: in.Pulls - made, counts: counts}
@@ -358,9 +337,6 @@ func checkBayesTwoArmed(t *testing.T, in struct {
 			t.Errorf("first arm %d, want %d", arm, *want.BestAction)
 		}
 		return arm
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	vectors.Close(t, "value of the plan", got, want.Value, 0, 1e-10)
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // benchmark is a policy of benchmarks and its belief.
@@ -42,10 +44,7 @@ var (
 // selection, a Bernoulli reward and the update.
 func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 	const steps = 10_000
-	maker, err := NewMaker(c.spec, c.belief, Task{Arms: arms, Low: 0, High: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	maker := must.Get(NewMaker(c.spec, c.belief, Task{Arms: arms, Low: 0, High: 1}))(b)
 	rngs := make([]*rand.Rand, bandits)
 	for k := range rngs {
 		rngs[k] = rand.New(rand.NewPCG(1, uint64(k)+2))

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // agree selects n arms and tests their frequencies against the probabilities.
@@ -133,10 +134,7 @@ func populations(t *testing.T, members ...[]float64) beliefs {
 	t.Helper()
 	b := beliefs{populations: make([]bandit.Population, len(members))}
 	for i, x := range members {
-		p, err := bandit.NewPopulation(x, bandit.PopulationOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(bandit.NewPopulation(x, bandit.PopulationOptions{}))(t)
 		b.populations[i] = *p
 		b.learners = append(b.learners, &b.populations[i])
 	}
@@ -283,10 +281,7 @@ func TestDrawnMemberLearns(t *testing.T) {
 				if kind == "optimistic-stochastic" {
 					spec.Compare = compare
 				}
-				p, err := New(spec, BeliefSpec{Update: "drawn", Step: new(0.5), Members: new(4)}, Task{Arms: 3, High: 1}, rng)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Get(New(spec, BeliefSpec{Update: "drawn", Step: new(0.5), Members: new(4)}, Task{Arms: 3, High: 1}, rng))(t)
 				var b beliefs
 				var m *members
 				switch p := p.(type) {

@@ -8,14 +8,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // TestE3Wanders: as often as it has pulled one arm it has pulled any, but once.
 func TestE3Wanders(t *testing.T) {
-	m, err := NewMaker(Spec{Kind: "e3"}, BeliefSpec{}, unit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewMaker(Spec{Kind: "e3"}, BeliefSpec{}, unit))(t)
 	p := m.New(nil).(*e3)
 	if want := math.Pow(100*5/0.1, 4); math.Abs(p.known-want) > 1e-9*want {
 		t.Errorf("an arm is known after %v pulls, want %v", p.known, want)
@@ -43,10 +41,7 @@ func TestE3Wanders(t *testing.T) {
 // TestE3OverflowIsGreedy: it leaves an arm when its mean falls below the
 // optimistic 1 of the next, and returns to the best only when all have.
 func TestE3OverflowIsGreedy(t *testing.T) {
-	p, err := New(Spec{Kind: "e3-overflow"}, BeliefSpec{}, Task{Arms: 3, High: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(Spec{Kind: "e3-overflow"}, BeliefSpec{}, Task{Arms: 3, High: 1}, nil))(t)
 	var arms []int
 	for _, r := range []float64{1, 0, 1, 1, 0, 0, 1, 1} {
 		arm := p.SelectArm(nil)
@@ -64,10 +59,7 @@ func TestE3OverflowIsGreedy(t *testing.T) {
 func TestEliminationsArePAC(t *testing.T) {
 	const arms, runs, failure, accuracy = 6, 60, 0.1, 0.25
 	for _, kind := range []string{"successive-elimination", "median-elimination"} {
-		m, err := NewMaker(Spec{Kind: kind, Failure: new(failure), Accuracy: new(accuracy)}, BeliefSpec{}, Task{Arms: arms, Low: -1, High: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(NewMaker(Spec{Kind: kind, Failure: new(failure), Accuracy: new(accuracy)}, BeliefSpec{}, Task{Arms: arms, Low: -1, High: 3}))(t)
 		failed, steps := 0, 0
 		for run := range uint64(runs) {
 			rng := newRNG(run)
@@ -153,12 +145,9 @@ func TestBudgetedExactly(t *testing.T) {
 	weights := make([]float64, pulls+1)
 	weights[pulls] = 1
 	h := bandit.Weights(weights)
-	plan, err := bandit.NewPlan(priors, h, pulls, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(bandit.NewPlan(priors, h, pulls, 0))(t)
 	value := func(a allocation) float64 {
-		v, err := bandit.PolicyValue(priors, h, pulls, func(counts []int, _ []float64) int {
+		return must.Get(bandit.PolicyValue(priors, h, pulls, func(counts []int, _ []float64) int {
 			ds := slices.Clone(priors)
 			made := 0
 			for i := range ds {
@@ -169,11 +158,7 @@ func TestBudgetedExactly(t *testing.T) {
 			b, _ := betaBeliefs(ds...)
 			p := &budgeted{ranked: newRanked(b), budget: pulls - made, allocation: a, turn: made % len(ds)}
 			return p.SelectArm(nil)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		}))(t)
 	}
 	turns, ahead, vpi := value(roundRobin), value(lookahead), value(byVPI)
 	t.Logf("round robin %.5f, lookahead %.5f, vpi %.5f, optimum %.5f", turns, ahead, vpi, plan.Value())
@@ -184,10 +169,7 @@ func TestBudgetedExactly(t *testing.T) {
 
 // TestBudgetedCommits: it stops learning, and biased-robin stays on a winner.
 func TestBudgetedCommits(t *testing.T) {
-	p, err := New(Spec{Kind: "budgeted", Budget: new(6), Allocation: "biased-robin"}, BeliefSpec{Kind: "beta"}, Task{Arms: 3, High: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(Spec{Kind: "budgeted", Budget: new(6), Allocation: "biased-robin"}, BeliefSpec{Kind: "beta"}, Task{Arms: 3, High: 1}, nil))(t)
 	var arms []int
 	for _, r := range []float64{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0} {
 		arm := p.SelectArm(nil)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
@@ -42,10 +43,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if rng.IntN(3) == 0 {
 		opts.Mode = bandit.UpdateMode(rng.IntN(5))
 	}
-	p, err := bandit.NewPopulations(w.arms, w.members, prior, opts, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(bandit.NewPopulations(w.arms, w.members, prior, opts, rng))(t)
 	w.beliefs = beliefs{populations: p}
 	for i := range p {
 		w.beliefs.learners = append(w.beliefs.learners, &p[i])

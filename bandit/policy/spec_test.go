@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var unit = Task{Arms: 5, Low: 0, High: 1}
@@ -175,10 +176,7 @@ func eachCombination(t *testing.T, task Task, visit func(name string, m *Maker))
 		visit(fmt.Sprintf("%s/%s%s%s%s%s%s on %s %s", s.Kind, s.Bound, s.Compare, s.Draw, s.Choice, s.Order, s.Allocation, b.Kind, b.Update), m)
 	}
 	for _, s := range variants() {
-		k, err := kindOf(s.Kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kindOf(s.Kind))(t)
 		if k.beliefs == nil {
 			try(s, BeliefSpec{})
 		}
@@ -232,10 +230,7 @@ type plain struct{ bandit.Learner }
 // make, and on any other.
 func TestNewOn(t *testing.T) {
 	for _, s := range variants() {
-		k, err := kindOf(s.Kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kindOf(s.Kind))(t)
 		given, others := make([]bandit.Learner, unit.Arms), make([]bandit.Learner, unit.Arms)
 		for i := range given {
 			given[i] = &bandit.Gaussian{Mu: 0.5, Sigma: 1, Noise: 1}
@@ -248,14 +243,8 @@ func TestNewOn(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		q, err := NewOn(s, others, unit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		twin, err := New(s, BeliefSpec{Kind: "gaussian"}, unit, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(NewOn(s, others, unit))(t)
+		twin := must.Get(New(s, BeliefSpec{Kind: "gaussian"}, unit, nil))(t)
 		rng, same, other := newRNG(2), newRNG(2), newRNG(2)
 		for step := range 40 {
 			reward := float64((step / 3) % 2)
@@ -377,10 +366,7 @@ func TestFormerNames(t *testing.T) {
 	var selected [2][]int
 	for i, s := range []Spec{{Kind: "index", Bound: "U+"}, {Kind: "index", Score: "U+"}} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		p, err := New(s, BeliefSpec{Kind: "beta"}, task, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(New(s, BeliefSpec{Kind: "beta"}, task, rng))(t)
 		for range 50 {
 			arm := p.SelectArm(rng)
 			p.Update(arm, float64(rng.IntN(2)), rng)
@@ -406,10 +392,7 @@ func TestSchemaTagsAgree(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for _, name := range Kinds() {
-		k, err := kindOf(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kindOf(name))(t)
 		for field := range strings.FieldsSeq(k.fields) {
 			if used[field] = true; !known[field] {
 				t.Errorf("%s takes %s, which is no field", name, field)

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 )
 
@@ -109,10 +110,7 @@ func TestUpperQuantile(t *testing.T) {
 	}
 	// Particles of equal weight are a population.
 	rng := newRNG(1)
-	p, err := bandit.NewParticles(8, bandit.Uniform{Lo: 0, Hi: 1}, bandit.BernoulliLikelihood, bandit.ParticleOptions{}, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(bandit.NewParticles(8, bandit.Uniform{Lo: 0, Hi: 1}, bandit.BernoulliLikelihood, bandit.ParticleOptions{}, rng))(t)
 	var members []float64
 	for k := range 8 {
 		members = append(members, p.UpperQuantile(float64(k)/8))
@@ -143,10 +141,7 @@ func TestBayesUCBLevel(t *testing.T) {
 		{Spec{Kind: "bayes-ucb"}, 1. / 10},
 		{Spec{Kind: "bayes-ucb", Confidence: new(2.0), Horizon: new(1000)}, 1 / (10 * math.Log(1000) * math.Log(1000))},
 	} {
-		p, err := New(c.spec, BeliefSpec{}, unit, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(New(c.spec, BeliefSpec{}, unit, nil))(t)
 		u := p.(*bayesUCB)
 		for range 9 {
 			u.Update(2, 1, nil)
@@ -160,10 +155,7 @@ func TestBayesUCBLevel(t *testing.T) {
 // regrets and of its square, over runs with their own arms and streams.
 func regret(t *testing.T, s Spec, b BeliefSpec, arms, steps, runs int) (mean, stderr float64) {
 	t.Helper()
-	m, err := NewMaker(s, b, Task{Arms: arms, High: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewMaker(s, b, Task{Arms: arms, High: 1}))(t)
 	sum, square := 0.0, 0.0
 	for run := range runs {
 		world, rng := newRNG(uint64(1000+run)), newRNG(uint64(run))

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // unfused tells Go's compiler to fuse no multiplication with an addition.
@@ -43,14 +44,9 @@ func TestInstructionSets(t *testing.T) {
   matrix: {skip_incompatible: true}}
 `
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "exp.yaml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "exp.yaml"), []byte(config), 0o600))
 	records := map[string][]byte{}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	v1, v3 := filepath.Join(dir, "rlrun"), filepath.Join(dir, "rlrun-v3")
 	if err := os.Symlink(self, v1); err != nil { // this executable is rlrun by that name
 		t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A module proxy is all that is needed, without a checkout. go install makes the program,
@@ -27,19 +29,13 @@ func TestGoInstall(t *testing.T) {
 	if err != nil {
 		t.Skip("no go to build with")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
 		t.Skip("no git to list the source with:", err)
 	}
 	source := strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
-	cache, err := exec.Command(gotool, "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(exec.Command(gotool, "env", "GOMODCACHE").Output())(t)
 	s := session{T: t, dir: t.TempDir(), cache: strings.TrimSpace(string(cache))}
 	proxy := filepath.Join(s.dir, "proxy")
 	bin := filepath.Join(s.dir, "bin")
@@ -58,10 +54,7 @@ func TestGoInstall(t *testing.T) {
 
 	s.run(s.dir, program, "plugin", "new", "corridor")
 	project := filepath.Join(s.dir, "corridor")
-	written, err := os.ReadFile(filepath.Join(project, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(os.ReadFile(filepath.Join(project, "go.mod")))(t)
 	if !bytes.Contains(written, []byte(rlrun.Path+" "+rlrun.Version)) || bytes.Contains(written, []byte("replace")) {
 		t.Errorf("the project's go.mod is\n%s", written)
 	}
@@ -72,19 +65,14 @@ func TestGoInstall(t *testing.T) {
 	local := filepath.Join(s.dir, "local")
 	s.run(local, gotool, "mod", "edit", "-dropreplace", rlrun.Path, "-droprequire", rlrun.Path)
 	s.run(local, gotool, "mod", "tidy")
-	released, err := os.ReadFile(filepath.Join(local, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	released := must.Get(os.ReadFile(filepath.Join(local, "go.mod")))(t)
 	if !bytes.Contains(released, []byte(rlrun.Path+" "+rlrun.Version)) || bytes.Contains(released, []byte("replace")) {
 		t.Errorf("after go mod tidy the project's go.mod is\n%s", released)
 	}
 
 	mine := module.Version{Path: "example.test/ada/rlrun-plugin-corridor", Version: fmt.Sprintf("v1.2.%d", time.Now().UnixNano())}
 	written = bytes.Replace(written, []byte("module rlrun-plugin-corridor"), []byte("module "+mine.Path), 1)
-	if err := os.WriteFile(filepath.Join(project, "go.mod"), written, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(project, "go.mod"), written, 0o666))
 	s.publish(proxy, mine, project, []string{"go.mod", "go.sum", "main.go"})
 	s.run(s.dir, program, "plugin", "install", mine.Path+"@"+mine.Version)
 	if got := s.run(s.dir, program, "plugin", "list"); !strings.Contains(got, "share/rlrun/plugins/rlrun-plugin-corridor") {

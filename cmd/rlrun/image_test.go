@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // readTar returns the content and the mode of what an archive holds.
@@ -32,9 +34,7 @@ func readTar(t *testing.T, archive io.Reader) (content map[string][]byte, modes 
 		}
 		name := strings.TrimSuffix(h.Name, "/")
 		modes[name] = h.FileInfo().Mode()
-		if content[name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
+		content[name] = must.Get(io.ReadAll(r))(t)
 	}
 }
 
@@ -49,10 +49,7 @@ func TestImage(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	f, err := os.Open(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(archive))(t)
 	defer f.Close()
 	image, _ := readTar(t, f)
 	var manifest []struct {
@@ -73,9 +70,7 @@ func TestImage(t *testing.T) {
 		}
 		History []any
 	}
-	if err := json.Unmarshal(image[manifest[0].Config], &config); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(image[manifest[0].Config], &config))
 	layer := image[manifest[0].Layers[0]]
 	sum := sha256.Sum256(layer)
 	if want := []string{"sha256:" + hex.EncodeToString(sum[:])}; !slices.Equal(config.RootFS.DiffIDs, want) || len(config.History) != 1 {
@@ -93,9 +88,7 @@ func TestImage(t *testing.T) {
 		}
 	}
 	program := filepath.Join(t.TempDir(), "rlrun")
-	if err := os.WriteFile(program, content[strings.TrimPrefix(config.Config.Entrypoint[0], "/")], 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, content[strings.TrimPrefix(config.Config.Entrypoint[0], "/")], 0o700))
 	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil {
 		t.Errorf("its rlrun: %v: %s", err, out)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // stuck is an environment in which the first batch of runs ends at once, and the next
@@ -60,10 +61,7 @@ func TestEndedRunsSurviveAKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills processes")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	dir := t.TempDir()
 	for _, name := range []string{"rlrun", "stuck"} {
 		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
@@ -71,9 +69,7 @@ func TestEndedRunsSurviveAKill(t *testing.T) {
 		}
 	}
 	config := "runs: 8\nsteps: 10\nworkers: 1\nlanes: 4\nlimits: {call: 10m}\nenvironments: [{plugin: ./stuck}]\nagents: [{plugin: bandit, params: {policy: {kind: greedy}}}]\n"
-	if err := os.WriteFile(filepath.Join(dir, "exp.yaml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "exp.yaml"), []byte(config), 0o600))
 	rlrun := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(dir, "rlrun"), append([]string{"run", "exp.yaml", "--quiet"}, args...)...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GORACE=atexit_sleep_ms=0")
@@ -95,15 +91,11 @@ func TestEndedRunsSurviveAKill(t *testing.T) {
 	}
 	want := records("whole")
 	stuckPath := filepath.Join(dir, stuckFile)
-	if err := os.WriteFile(stuckPath, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stuckPath, nil, 0o600))
 	var said strings.Builder
 	cmd := rlrun("--out", "killed")
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	for deadline := time.Now().Add(50 * time.Second); len(records("killed")) < stuckLanes && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -111,9 +103,7 @@ func TestEndedRunsSurviveAKill(t *testing.T) {
 		t.Error(err)
 	}
 	_ = cmd.Wait() // killed
-	if err := os.Remove(stuckPath); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(stuckPath))
 	kept := records("killed")
 	if len(kept) != stuckLanes {
 		t.Fatalf("%d runs are on disk, want the %d that had ended; %s", len(kept), stuckLanes, said.String())

@@ -23,6 +23,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the golden files of testdata/script")
@@ -123,30 +124,21 @@ func TestInterruptible(t *testing.T) {
 	var said bytes.Buffer
 	ctx, stop := interruptible(t.Context(), &said)
 	defer stop()
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := self.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.FindProcess(os.Getpid()))(t)
+	must.Do(t, self.Signal(os.Interrupt))
 	<-ctx.Done()
 	if !errors.Is(context.Cause(ctx), cli.ErrInterrupted) || !strings.Contains(said.String(), "interrupt again to stop at once") {
 		t.Errorf("cause %v, said %q", context.Cause(ctx), said.String())
 	}
 	for _, again := range stopSignals {
-		if err := self.Signal(again); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, self.Signal(again))
 	}
 	time.Sleep(100 * time.Millisecond)
 	stop()
 	// Each of them is also a first signal, among them what a terminal sends when it closes.
 	for _, first := range stopSignals {
 		ctx, stop := interruptible(t.Context(), io.Discard)
-		if err := self.Signal(first); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, self.Signal(first))
 		<-ctx.Done()
 		stop()
 	}

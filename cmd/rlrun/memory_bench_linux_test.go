@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Memory of rlrun and of plugins in processes of their own while they make runs: after a
@@ -20,9 +22,7 @@ func BenchmarkPluginMemory(b *testing.B) {
 	rlrun := program(b, fortyRuns(20_000))("--out", "out", "--runs", "1000000", "--transport", "process")
 	var said bytes.Buffer
 	rlrun.Stderr = &said
-	if err := rlrun.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, rlrun.Start())
 	// Peaks of ten seconds, as garbage comes and goes.
 	watch := func() (host, plugins float64) {
 		for range 100 {

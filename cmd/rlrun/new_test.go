@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // What rlrun plugin new writes builds, passes its tests and keeps every rule. The
@@ -21,15 +23,9 @@ func TestNewProjects(t *testing.T) {
 	if err != nil {
 		t.Skip("no go to build with")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	names := []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"}
-	values, err := exec.Command(gotool, append([]string{"env"}, names...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := must.Get(exec.Command(gotool, append([]string{"env"}, names...)...).Output())(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/new",
 		UpdateScripts: *update,

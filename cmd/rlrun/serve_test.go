@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/report/reporttest"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 const servedConfig = `
@@ -40,9 +41,7 @@ func unfinished(t *testing.T) (dir string, finish func()) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "results")
 	file := filepath.Join(t.TempDir(), "exp.yaml")
-	if err := os.WriteFile(file, []byte(servedConfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(servedConfig), 0o600))
 	var stderr bytes.Buffer
 	if status := run(context.Background(), []string{"run", file, "--out", dir, "--quiet"}, nil, io.Discard, &stderr); status != 0 {
 		t.Fatal(stderr.String())
@@ -53,9 +52,7 @@ func unfinished(t *testing.T) (dir string, finish func()) {
 	}
 	hidden := t.TempDir()
 	move := func(from, to string) {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(from, to))
 	}
 	for _, name := range late {
 		move(name, filepath.Join(hidden, filepath.Base(name)))
@@ -96,22 +93,13 @@ func served(t *testing.T, args ...string) string {
 
 func get(t *testing.T, url, host string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequest(http.MethodGet, url, nil))(t)
 	if host != "" {
 		request.Host = host
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(body)
 }
 
@@ -210,14 +198,10 @@ func TestServeTogether(t *testing.T) {
 // Runs that go on are shown, with what is left to do, and are in no other number.
 func TestServeRunningRuns(t *testing.T) {
 	dir, _ := unfinished(t)
-	if err := os.Mkdir(filepath.Join(dir, ".live"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, ".live"), 0o777))
 	live := `{"steps_per_second": 10, "cells": [{"environment": "arms", "agent": "thompson", "runs": 4, "steps": 100,
 		"curves": [{"metric": "reward", "runs": [4, 4, 2], "mean": [0.25, 0.5, 0.75]}]}]}`
-	if err := os.WriteFile(filepath.Join(dir, ".live", "run.json"), []byte(live), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, ".live", "run.json"), []byte(live), 0o666))
 	_, body := get(t, served(t, dir, "--addr", "127.0.0.1:0")+"api/state", "")
 	var state struct {
 		Progress struct {
@@ -242,10 +226,7 @@ func TestServeRunningRuns(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for _, c := range state.Curves {
-		raw, err := base64.StdEncoding.DecodeString(c.Live)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(base64.StdEncoding.DecodeString(c.Live))(t)
 		var got []float32
 		for ; len(raw) > 0; raw = raw[4:] {
 			got = append(got, math.Float32frombits(binary.LittleEndian.Uint32(raw)))

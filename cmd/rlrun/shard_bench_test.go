@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // CPU time of a shard that has nothing to do.
@@ -128,9 +129,7 @@ func benchShards(b *testing.B, shards, runs int) {
 			b.Fatal(err)
 		}
 	}
-	if files, err = result.RecordFiles(filepath.Join(dir, "many")); err != nil {
-		b.Fatal(err)
-	}
+	files = must.Get(result.RecordFiles(filepath.Join(dir, "many")))(b)
 	var cpu time.Duration
 	for i := 0; b.Loop(); i++ {
 		p := call("--out", "many", "--shard", fmt.Sprintf("%d/%d", 1+i%(shards-1), shards))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // program returns a command of rlrun, which this test's executable is by that name
@@ -15,10 +17,7 @@ import (
 func program(b *testing.B, experiment string) (command func(args ...string) *exec.Cmd) {
 	b.Helper()
 	dir := b.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	self := must.Get(os.Executable())(b)
 	rlrun, config := filepath.Join(dir, "rlrun"), filepath.Join(dir, "exp.yaml")
 	// A copy, and no link: plugins are started as what /proc/self/exe points to.
 	if data, err := os.ReadFile(self); err != nil {
@@ -26,9 +25,7 @@ func program(b *testing.B, experiment string) (command func(args ...string) *exe
 	} else if err := os.WriteFile(rlrun, data, 0o700); err != nil {
 		b.Fatal(err)
 	}
-	if err := os.WriteFile(config, []byte(experiment), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(config, []byte(experiment), 0o600))
 	return func(args ...string) *exec.Cmd {
 		cmd := exec.Command(rlrun, append([]string{"run", config, "--quiet", "--workers", "1"}, args...)...)
 		cmd.Dir = dir
@@ -108,7 +105,5 @@ func timed(b *testing.B, name string, cmd *exec.Cmd) {
 
 func remove(b *testing.B, dir string) {
 	b.Helper()
-	if err := os.RemoveAll(dir); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.RemoveAll(dir))
 }

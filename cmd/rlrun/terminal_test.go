@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -32,12 +33,8 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	quoted := strconv.QuoteToASCII(hostile)
 	quoted = strings.NewReplacer(`\a`, `\x07`).Replace(quoted)
 	write := func(name, text string) {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 	call := func(args ...string) string {
 		var out, errs bytes.Buffer
@@ -51,18 +48,14 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 		t.Fatalf("the experiment was not run: %s", out)
 	}
 	// A directory of somebody else: other words for everything that files say.
-	if err := os.CopyFS("theirs", os.DirFS("ours")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS("theirs", os.DirFS("ours")))
 	agent, err := strconv.Unquote(quoted)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("theirs/runs/x.jsonl", fmt.Sprintf(`{"environment":%s,"agent":%s,"run":2,"status":"failed","error":%s,"steps":0,"episodes":0}`+"\n", jsonQuote("e"+agent), jsonQuote(agent), jsonQuote(agent+"\n\t"+agent)))
 	for _, path := range glob(t, "theirs/runs/*.0-*.jsonl") {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 	}
 	write("theirs/metrics.json", fmt.Sprintf(`{"agent": [{"Name": "x", "Unit": %[1]s, "Doc": %[1]s}]}`, jsonQuote(agent)))
 	write("theirs/environments.json", fmt.Sprintf(`{%s: {"states": 2, "actions": 2, "structure": %s}}`, jsonQuote("e"+agent), jsonQuote(agent)))
@@ -167,9 +160,5 @@ func jsonQuote(s string) string {
 
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return paths
+	return must.Get(filepath.Glob(pattern))(t)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
@@ -26,10 +27,7 @@ func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
 		Params: json.RawMessage(`{"epsilon":0.1}`), Discount: 0.9,
 	}
 	s := &loop.Snapshot{Step: 50, State: []byte("a state"), Outcome: framework.TimeStep{Observation: space.Value{Float64: []float64{1, 2}}, Reward: 0.5, Truncated: true}}
-	data, err := encodeAgent(a, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(encodeAgent(a, s))(t)
 	return a, s, data
 }
 
@@ -37,10 +35,7 @@ func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
 // reason, in one line, also behind a checksum that holds.
 func TestAgentFiles(t *testing.T) {
 	a, s, data := savedAgent(t)
-	b, r, err := decodeAgent(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, r := must.Get2(decodeAgent(data))(t)
 	if b.Agent != a.Agent || b.Run != 3 || string(b.Params) != string(a.Params) || !bytes.Equal(r.State, s.State) ||
 		r.Outcome.Reward != 0.5 || !r.Outcome.Truncated || r.Outcome.Observation.Float64[1] != 2 {
 		t.Errorf("%+v, %+v", b, r)
@@ -72,18 +67,14 @@ func TestAgentFiles(t *testing.T) {
 		{"more", "something follows", summed(body + "x")},
 	} {
 		path := filepath.Join(t.TempDir(), "x.agent")
-		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, tt.data, 0o600))
 		_, _, err := readAgent(path, "")
 		if !errors.Is(err, errAgentFile) || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.agent")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	sum := sha256.Sum256(data)
 	if _, _, err := readAgent(path, hex.EncodeToString(sum[:])); err != nil {
 		t.Error(err)
@@ -92,9 +83,7 @@ func TestAgentFiles(t *testing.T) {
 		t.Errorf("another digest: %v", err)
 	}
 	huge := filepath.Join(t.TempDir(), "huge.agent")
-	if err := os.WriteFile(huge, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(huge, nil, 0o600))
 	if err := os.Truncate(huge, 2*mostState); err != nil { // it takes no room
 		t.Skip(err)
 	}
@@ -130,9 +119,7 @@ func TestSaveAndWarmStartInConfigs(t *testing.T) {
 		{`{"agents":[{"warm_start":{"from":"dir:a","step":7}}]}`, `"warm_start":{"from":"dir:a","step":7}`},
 	} {
 		var c Config
-		if err := json.Unmarshal([]byte(tt.text), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(tt.text), &c))
 		out, err := json.Marshal(c)
 		if err != nil || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%s: %s, %v", tt.text, out, err)
@@ -148,9 +135,7 @@ func TestSaveAndWarmStartInConfigs(t *testing.T) {
 func TestSplitAgent(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a:b")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o777))
 	for _, agent := range []string{"q", "ε: 0.1", ""} {
 		text := dir + ":" + agent
 		if agent == "" {
@@ -196,22 +181,15 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, alone := range []bool{false, true} {
 				dir := filepath.Join(t.TempDir(), "a[b")
-				if err := os.MkdirAll(filepath.Join(dir, agentsDir), 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(filepath.Join(dir, agentsDir), 0o777))
 				write := func(name string, data []byte) {
 					t.Helper()
 					path := filepath.Join(dir, name)
-					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)))
 				}
 				save := func(a SavedAgent, name string) {
 					t.Helper()
-					data, err := encodeAgent(&a, &loop.Snapshot{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					data := must.Get(encodeAgent(&a, &loop.Snapshot{}))(t)
 					write(agentsDir+"/"+cmp.Or(name, fmt.Sprintf("coin.one.%d.%d%s", a.Run, a.Step, agentExt)), data)
 				}
 				first, second := ours, ours
@@ -224,10 +202,7 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 				save(second, tt.file)
 				write(agentsDir+"/coin.one.9.50.agent", []byte("damaged"))
 				if !alone {
-					text, err := p.Config.YAML()
-					if err != nil {
-						t.Fatal(err)
-					}
+					text := must.Get(p.Config.YAML())(t)
 					write(configFile, text)
 					write(provenanceFile, []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "aaaaaaaaaa"}]}`))
 					write(provenanceDir+"/shard-0-of-1.json", []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "cccccccccc"}]}`))

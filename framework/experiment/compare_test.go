@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func comparing(c Compare) Config {
@@ -27,10 +28,7 @@ func comparing(c Compare) Config {
 }
 
 func TestCompareDefaults(t *testing.T) {
-	p, err := Compile(comparing(Compare{Until: "decided"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Compile(comparing(Compare{Until: "decided"})))(t)
 	s := p.Sequential()
 	if s == nil || s.Metric != result.Reward || s.Pairs != "first" || s.Alpha != compare.DefaultAlpha || s.Block != 20 || s.Runs != 40 {
 		t.Errorf("%+v", s)
@@ -38,10 +36,7 @@ func TestCompareDefaults(t *testing.T) {
 	if p, err := Compile(comparing(Compare{})); err != nil || p.Sequential() != nil {
 		t.Errorf("without until: %v", err)
 	}
-	again, err := Compile(p.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(Compile(p.Config))(t)
 	got := again.Sequential()
 	got.Skips, s.Skips = nil, nil // functions are never equal
 	if !reflect.DeepEqual(got, s) {
@@ -89,30 +84,20 @@ func TestCompareRefusals(t *testing.T) {
 // Runs are made by the same test as the report's, which knows the bounds of rewards: sums
 // that cancel differ by rounding only.
 func TestDecideKnowsTheTasks(t *testing.T) {
-	p, err := Compile(comparing(Compare{Until: "decided"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Compile(comparing(Compare{Until: "decided"})))(t)
 	dir := t.TempDir()
 	low, high := -0.3, 0.3
-	if err := p.writeJSON(filepath.Join(dir, tasksFile), map[string]result.Task{"e": {RewardLow: &low, RewardHigh: &high}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.writeJSON(filepath.Join(dir, tasksFile), map[string]result.Task{"e": {RewardLow: &low, RewardHigh: &high}}))
 	for agent, x := range map[string]float64{"a": 0, "b": 1e-17, "c": 1e-9} {
 		curve := make([]float64, len(p.Grid))
 		curve[0] = x
 		for run := range p.Config.Runs {
 			rec := result.Record{Environment: "e", Agent: agent, Run: run, Status: result.OK, Steps: 10,
 				Curves: map[result.Metric][]float64{result.Reward: curve, result.DiscountedReturn: curve}}
-			if err := result.WriteRecords(dir, agent, []result.Record{rec}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, result.WriteRecords(dir, agent, []result.Record{rec}))
 		}
 	}
-	progress, err := p.Decide(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	progress := must.Get(p.Decide(dir))(t)
 	for _, c := range progress {
 		if want := map[string]string{"c": "c"}[c.A]; c.Better != want {
 			t.Errorf("%s, want %q", c.String(), want)

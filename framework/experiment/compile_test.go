@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func raw(list ...string) (out []json.RawMessage) {
@@ -87,14 +89,9 @@ func TestConfigSurvivesItsFile(t *testing.T) {
 		c.Agents[0] = Component{Name: "yes", Plugin: "alternate",
 			Params: json.RawMessage(`{"Case":{"a.b":[1,2.5,"3","null",null,true,"1e3"]},"big":9007199254740993}`)}
 	})
-	text, err := p.Config.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(p.Config.YAML())(t)
 	path := filepath.Join(t.TempDir(), "experiment.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
 	got, err := ReadConfig(path)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
@@ -114,22 +111,11 @@ func TestSweptNamesSurviveTheFile(t *testing.T) {
 		c.Agents = []Component{{Name: "a {x}", Plugin: "alternate", Sweep: map[string][]json.RawMessage{
 			"x": {json.RawMessage("0.0"), json.RawMessage("0.10"), json.RawMessage("1e-3"), json.RawMessage("1E2"), json.RawMessage("100000000000000000000001"), json.RawMessage(`"0.20"`), json.RawMessage("true")}}}}
 	})
-	text, err := p.Config.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(p.Config.YAML())(t)
 	path := filepath.Join(t.TempDir(), "experiment.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := ReadConfig(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
+	c := must.Get(ReadConfig(path))(t)
+	again := must.Get(Compile(c))(t)
 	if got, want := again.Meta().Agents, p.Meta().Agents; !slices.Equal(got, want) {
 		t.Errorf("agents %q, they were %q", got, want)
 	}

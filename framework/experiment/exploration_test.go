@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // exploring opens the plugins of opener and, besides, an option agent.
@@ -101,9 +102,7 @@ func TestExplorationRecords(t *testing.T) {
 	explored := 0
 	for _, line := range want {
 		var r result.Record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &r))
 		if r.Status != result.OK {
 			t.Fatalf("%s run %d: %s", r.Agent, r.Run, r.Error)
 		}
@@ -158,9 +157,7 @@ func TestExplorationRefused(t *testing.T) {
 func recordsOf(t *testing.T, p *Plan, open Opener) (lines []string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := p.Run(t.Context(), Options{Dir: dir, Open: open}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Open: open}))
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // statuses counts the records of each agent by their status.
@@ -88,10 +89,7 @@ func TestGiveUpIsToldOnce(t *testing.T) {
 	p := plan(t, func(c *Config) { c.Runs, c.Workers, c.Agents = 100, 3, c.Agents[:1] })
 	dir := t.TempDir()
 	do(t, p, dir, false, opener(func(int, []uint64) error { return errors.New("out of cheese\n\tsaid process 4711") }))
-	summary, err := result.Aggregate(p.Meta(), result.ReadRecords(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	summary := must.Get(result.Aggregate(p.Meta(), result.ReadRecords(dir)))(t)
 	count, given := summary.Counts[0], 0
 	for _, f := range summary.Failures {
 		if strings.HasPrefix(f.Error, "given up after 5 runs failed alike: environment, call ") && strings.HasSuffix(f.Error, "out of cheese") {

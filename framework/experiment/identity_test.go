@@ -16,6 +16,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/inputfile"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // session is one of a program that is named, with a plugin whose file has a digest.
@@ -40,27 +41,16 @@ func doAs(t *testing.T, p *Plan, dir string, resume bool, s Session) error {
 func TestFilesOfParametersAreBound(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.json")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write("before")
-	digest, err := inputfile.SHA256(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	params, err := json.Marshal(map[string]any{"models": []string{file}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Get(inputfile.SHA256(file))(t)
+	params := must.Get(json.Marshal(map[string]any{"models": []string{file}}))(t)
 	var s Session
 	s.AddPlugin(PluginProvenance{Plugin: "coin", Files: map[string]string{file: "sha256:" + digest}})
 	p := plan(t, func(c *Config) { c.Environments[0].Params, c.Workers, c.Lanes = params, 1, 23 })
 	run := func(dir string, then string) error {
-		done, err := p.Prepare(t.Context(), dir, false, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := must.Get(p.Prepare(t.Context(), dir, false, s))(t)
 		return p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done, Session: s, Event: func(e Event) {
 			if e.Runs > 0 { // the first agent has its lanes, the second not yet
 				write(then)
@@ -140,9 +130,7 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
 			few, more := plan(t, func(c *Config) { c.Runs = 3 }), plan(t, func(c *Config) { c.Runs = 5 })
-			if err := doAs(t, few, dir, false, first); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, doAs(t, few, dir, false, first))
 			before, err := os.ReadFile(filepath.Join(dir, provenanceFile))
 			if err != nil {
 				t.Fatal(err)
@@ -171,9 +159,7 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 
 			mixed := tt.now
 			mixed.Mixed = true
-			if err := doAs(t, more, dir, true, mixed); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, doAs(t, more, dir, true, mixed))
 			if s := summary(t, more, dir); s.Mixed == "" || s.Counts[0].OK != 5 {
 				t.Errorf("summary of %d runs says mixed: %q", s.Counts[0].OK, s.Mixed)
 			}
@@ -191,11 +177,7 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 
 func summary(t *testing.T, p *Plan, dir string) *result.Summary {
 	t.Helper()
-	s, err := result.Aggregate(p.Meta(), result.ReadRecords(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(result.Aggregate(p.Meta(), result.ReadRecords(dir)))(t)
 }
 
 // Runs that failed are done again in any case, so a plugin that was mended may go
@@ -203,15 +185,9 @@ func summary(t *testing.T, p *Plan, dir string) *result.Summary {
 func TestProgramsOfKeptRunsCount(t *testing.T) {
 	p, dir := plan(t, func(c *Config) { c.Runs = 2 }), t.TempDir()
 	failed := []result.Record{{Environment: "coin", Agent: "one", Run: 0, Status: result.Failed, Error: "x"}}
-	if err := result.WriteRecords(dir, "old", failed); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.writeConfig(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := doAs(t, p, dir, true, session("v1", "sha256:aa", nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, result.WriteRecords(dir, "old", failed))
+	must.Do(t, p.writeConfig(dir))
+	must.Do(t, doAs(t, p, dir, true, session("v1", "sha256:aa", nil)))
 
 	dir = t.TempDir()
 	do(t, p, dir, false, opener(nil)) // names no programs
@@ -257,9 +233,7 @@ func TestBuildID(t *testing.T) {
 	}
 	build := func(constant string, flags ...string) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() { println("+constant+") }\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() { println("+constant+") }\n"), 0o600))
 		args := append(append([]string{"build", "-trimpath", "-o", "program"}, flags...), "main.go")
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
@@ -291,10 +265,7 @@ func TestBuildID(t *testing.T) {
 // multiply-add, and is another program there.
 func TestProcessorCounts(t *testing.T) {
 	if os.Getenv("PRINT_IDENTITY") != "" {
-		program, err := thisProgram()
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := must.Get(thisProgram())(t)
 		os.Stdout.WriteString("<" + program.Program + ">")
 		return
 	}
@@ -304,10 +275,7 @@ func TestProcessorCounts(t *testing.T) {
 	identity := func(godebug string) string {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestProcessorCounts$")
 		cmd.Env = append(os.Environ(), "PRINT_IDENTITY=1", "GODEBUG="+godebug)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(cmd.Output())(t)
 		_, rest, _ := strings.Cut(string(out), "<")
 		print, _, ok := strings.Cut(rest, ">")
 		if !ok {
@@ -380,18 +348,12 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 			p := plan(t, small)
 			do(t, p, ours, false, opener(nil))
 			do(t, plan(t, func(c *Config) { small(c); tt.change(c) }), theirs, false, opener(nil))
-			from, err := result.RecordFiles(theirs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			from := must.Get(result.RecordFiles(theirs))(t)
 			to, err := result.RecordFiles(ours)
 			if err != nil || len(to) < 2 {
 				t.Fatal(to, err)
 			}
-			data, err := os.ReadFile(from[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(from[0]))(t)
 			check := func(file string) {
 				t.Helper()
 				_, reportErr := result.Aggregate(p.Meta(), result.ReadRecords(ours))
@@ -413,19 +375,13 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 			}
 			for _, name := range []string{"0.jsonl", "zz.jsonl"} { // beside ours: runs that are recorded twice
 				beside := filepath.Join(ours, "runs", name)
-				if err := os.WriteFile(beside, data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(beside, data, 0o666))
 				if !tt.same { // packing removes equal records
 					check(beside)
 				}
-				if err := os.Remove(beside); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(beside))
 			}
-			if err := os.WriteFile(to[0], data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(to[0], data, 0o666))
 			check(to[0])
 		})
 	}
@@ -446,22 +402,11 @@ func TestIdentitiesStay(t *testing.T) {
 	if got := p.Meta().Experiments; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	text, err := p.Config.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(p.Config.YAML())(t)
 	path := filepath.Join(t.TempDir(), configFile)
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c, err := ReadConfig(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o666))
+	c := must.Get(ReadConfig(path))(t)
+	again := must.Get(Compile(c))(t)
 	if got := again.Meta().Experiments; !maps.Equal(got, want) {
 		t.Errorf("from %s: %v, want %v", configFile, got, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // The live state of a run is the beginning of its record. It is gone when the run has
@@ -19,10 +20,7 @@ func TestLive(t *testing.T) {
 		c.Runs, c.Steps, c.Lanes, c.Workers = 3, 4000, 3, 1
 		c.Record = Recording{Points: 40, Metrics: []result.Metric{result.Reward}}
 	})
-	done, err := p.Prepare(t.Context(), dir, false, Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := must.Get(p.Prepare(t.Context(), dir, false, Session{}))(t)
 	o := Options{Dir: dir, Open: opener(nil), Done: done, live: p.newLive(dir, "run.json")}
 	o.live.every, o.live.next = 1, time.Time{}
 	seen := map[string][]result.LiveCell{}
@@ -36,13 +34,8 @@ func TestLive(t *testing.T) {
 			t.Error("an old file counts")
 		}
 	}
-	if err := p.Run(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	s, err := result.Aggregate(p.Meta(), result.ReadRecords(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Run(t.Context(), o))
+	s := must.Get(result.Aggregate(p.Meta(), result.ReadRecords(dir)))(t)
 	partial := 0
 	for agent, cells := range seen {
 		for _, c := range cells {
@@ -81,14 +74,10 @@ func TestShardsReportDuringRuns(t *testing.T) {
 		filepath.Join(liveDir, "1-of-2.json"):   `{}`,
 	} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)))
 	}
 	lately := flushed.Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(dir, liveDir, "1-of-2.json"), lately, lately); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(dir, liveDir, "1-of-2.json"), lately, lately))
 	shards, err := ReadShards(dir)
 	if err != nil || len(shards) != 2 {
 		t.Fatalf("%v, %v", shards, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // operation is one change of a file system, or a sync.
@@ -190,13 +191,8 @@ func TestPowerCut(t *testing.T) {
 	for i, runs := range []int{2, 3} {
 		p := small(t, runs)
 		p.disk = trace
-		done, err := p.Prepare(t.Context(), dir, i > 0, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done}); err != nil {
-			t.Fatal(err)
-		}
+		done := must.Get(p.Prepare(t.Context(), dir, i > 0, s))(t)
+		must.Do(t, p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done}))
 	}
 	want := records(t, dir)
 	if len(want) != 6 || len(trace.log) < 30 {
@@ -221,14 +217,10 @@ func TestPowerCut(t *testing.T) {
 			moved := filepath.Join(t.TempDir(), "top")
 			at := func(path string) string { return moved + strings.TrimPrefix(path, top) }
 			for _, directory := range directories {
-				if err := os.MkdirAll(at(directory), 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(at(directory), 0o777))
 			}
 			for path, text := range files {
-				if err := os.WriteFile(at(path), []byte(text), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(at(path), []byte(text), 0o666))
 			}
 			describe := func() string {
 				return fmt.Sprintf("power cut before operation %d of %d: %q", cut, len(trace.log), files)

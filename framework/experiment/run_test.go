@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // coin pays a random reward that depends on the seed and the action.
@@ -113,23 +114,14 @@ func plan(t *testing.T, change func(*Config)) *Plan {
 	if change != nil {
 		change(&cfg)
 	}
-	p, err := Compile(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(Compile(cfg))(t)
 }
 
 // do runs a plan in a fresh or given directory and returns its records by key.
 func do(t *testing.T, p *Plan, dir string, resume bool, open Opener) map[result.Key]string {
 	t.Helper()
-	done, err := p.Prepare(t.Context(), dir, resume, Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Run(t.Context(), Options{Dir: dir, Open: open, Done: done}); err != nil {
-		t.Fatal(err)
-	}
+	done := must.Get(p.Prepare(t.Context(), dir, resume, Session{}))(t)
+	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Open: open, Done: done}))
 	return records(t, dir)
 }
 
@@ -180,20 +172,14 @@ func TestFailedBatchIsReplayed(t *testing.T) {
 	var crashed atomic.Bool
 	interactions, dir := 0, t.TempDir()
 	p := plan(t, func(c *Config) { c.Lanes = 8 })
-	done, err := p.Prepare(t.Context(), dir, false, Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = p.Run(t.Context(), Options{Dir: dir, Done: done, Event: func(e Event) { interactions += e.Interactions },
+	done := must.Get(p.Prepare(t.Context(), dir, false, Session{}))(t)
+	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Done: done, Event: func(e Event) { interactions += e.Interactions },
 		Open: opener(func(call int, _ []uint64) error {
 			if call == 20 && crashed.CompareAndSwap(false, true) {
 				return errors.New("the plugin died")
 			}
 			return nil
-		})})
-	if err != nil {
-		t.Fatal(err)
-	}
+		})}))
 	if got := records(t, dir); !crashed.Load() || !maps.Equal(got, want) {
 		t.Error("records differ from those of an undisturbed experiment")
 	}
@@ -355,14 +341,9 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Fatalf("%d records after the interruption, want at least 10 and less than all %d", len(kept), len(want))
 	}
 	p = plan(t, func(c *Config) { c.Lanes, c.Workers = 5, 1 })
-	done, err = p.Prepare(t.Context(), dir, true, Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	done = must.Get(p.Prepare(t.Context(), dir, true, Session{}))(t)
 	again := 0
-	if err := p.Run(t.Context(), Options{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) { again += e.Runs }}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) { again += e.Runs }}))
 	if again != len(want)-len(kept) {
 		t.Errorf("%d runs done after resuming, want %d", again, len(want)-len(kept))
 	}
@@ -404,9 +385,7 @@ func TestPrepareRefuses(t *testing.T) {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("x"), 0o600))
 	if _, err := plan(t, nil).Prepare(t.Context(), file, false, Session{}); err == nil {
 		t.Error("a file was accepted as output directory")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var update = flag.Bool("update", false, "write schema.json instead of comparing with it")
@@ -22,9 +23,7 @@ var update = flag.Bool("update", false, "write schema.json instead of comparing 
 func generate(t *testing.T) []byte {
 	t.Helper()
 	r := jsonschema.Reflector{Anonymous: true}
-	if err := r.AddGoComments("github.com/rlrun/rlrun/framework/experiment", ".", jsonschema.WithFullComment()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.AddGoComments("github.com/rlrun/rlrun/framework/experiment", ".", jsonschema.WithFullComment()))
 	for k, comment := range r.CommentMap {
 		r.CommentMap[k] = strings.Join(strings.Fields(comment), " ")
 	}
@@ -58,10 +57,7 @@ func generate(t *testing.T) []byte {
 	}
 	drawn := property(t, s, "Report", "metrics").Items
 	drawn.Examples = recorded.Enum // not all: plugins declare metrics
-	out, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(json.MarshalIndent(s, "", "  "))(t)
 	// Schemas marshal with < and > escaped for HTML; people read this file.
 	return []byte(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(out)) + "\n")
 }
@@ -79,9 +75,7 @@ func property(t *testing.T, s *jsonschema.Schema, of, key string) *jsonschema.Sc
 func TestSchema(t *testing.T) {
 	want := generate(t)
 	if *update {
-		if err := os.WriteFile("schema.json", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("schema.json", want, 0o644))
 		return
 	}
 	if !bytes.Equal(Schema(), want) {

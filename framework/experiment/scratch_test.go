@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A scratch directory's records are moved into one file for each environment and agent, since clusters count files.
@@ -14,14 +15,10 @@ func TestScratchMovesIntoFewFiles(t *testing.T) {
 		agent := []string{"one", "two"}[run%2]
 		name := result.RecordsName(result.Origin{Environment: "coin", Agent: agent, First: run, Last: run, Shard: 1, Shards: 3, Programs: programs})
 		rec := result.Record{Environment: "coin", Agent: agent, Run: run, Status: result.OK}
-		if err := result.WriteRecords(c.dir, name, []result.Record{rec}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, result.WriteRecords(c.dir, name, []result.Record{rec}))
 	}
 	for range 2 { // the second time there is nothing to move
-		if err := c.move(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.move())
 	}
 	files, err := result.RecordFiles(c.target)
 	if err != nil || len(files) != 2 {

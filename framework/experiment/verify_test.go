@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // moody is a coin that breaks determinism in one way.
@@ -89,13 +90,8 @@ func TestVerify(t *testing.T) {
 			}
 			p := plan(t, func(c *Config) { c.Agents = c.Agents[:1] })
 			x := New(p, opening(open))
-			if err := x.Check(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-			got, err := x.Verify(t.Context(), 12)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Check(t.Context(), nil))
+			got := must.Get(x.Verify(t.Context(), 12))(t)
 			if tt.part == "" {
 				if len(got) != 0 {
 					t.Errorf("a deterministic pair: %v", &got[0])

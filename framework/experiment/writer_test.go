@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Runs that ended are on disk within two seconds, although no other run ends.
@@ -75,9 +76,7 @@ func TestUnwritableRecordsEndTheExperiment(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "runs"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "runs"), nil, 0o600))
 	err = plan(t, nil).Run(t.Context(), Options{Dir: dir, Open: opener(nil)})
 	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs")) {
 		t.Errorf("runs is a file: %v", err)
@@ -169,9 +168,7 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	begin := func(t *testing.T) string {
 		dir := t.TempDir()
-		if err := doAs(t, plan(t, nil), dir, false, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, doAs(t, plan(t, nil), dir, false, s))
 		return dir
 	}
 	for name, tt := range map[string]struct {
@@ -183,16 +180,12 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 		"no config": {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, configFile)) }, 23, "no experiment.yaml", ErrOtherExperiment},
 		"another seed": {func(t *testing.T, dir string) {
 			p := plan(t, func(c *Config) { c.Seed = new(uint64(2)) })
-			if err := p.writeConfig(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.writeConfig(dir))
 		}, 23, "seed 2", ErrOtherExperiment},
 		"fewer runs": {nil, 5, "ask for 23 runs or more", ErrOtherExperiment},
 		"record of other steps": {func(t *testing.T, dir string) {
 			bad := []result.Record{{Environment: "coin", Agent: "one", Run: 23, Status: result.OK, Steps: 7}}
-			if err := result.WriteRecords(dir, "bad", bad); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, result.WriteRecords(dir, "bad", bad))
 		}, 24, "bad.jsonl:1 ", result.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +212,5 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -34,11 +35,8 @@ type populations struct {
 
 func newPopulations(t *testing.T, s uint64) *populations {
 	t.Helper()
-	b, err := bandit.NewPopulations(arms, members, bandit.Uniform{Lo: low, Hi: 1},
-		bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, seed.Stream(s, seed.Bootstrap))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(bandit.NewPopulations(arms, members, bandit.Uniform{Lo: low, Hi: 1},
+		bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, seed.Stream(s, seed.Bootstrap)))(t)
 	return &populations{b: b, rng: seed.Stream(s, seed.Exploration)}
 }
 
@@ -121,24 +119,16 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 			explored := 0
 			for s := range uint64(20) {
 				k, alpha := members, step
-				pol, err := policy.New(tt.policy, policy.BeliefSpec{Kind: "population", Members: &k, Step: &alpha, Update: "bernoulli"},
-					policy.Task{Arms: arms, Low: low, High: 1}, seed.Stream(s, seed.Bootstrap))
-				if err != nil {
-					t.Fatal(err)
-				}
-				agent, err := New(t.Context(), newPopulations(t, s), spec, 1, Config{Decider: tt.rule})
-				if err != nil {
-					t.Fatal(err)
-				}
+				pol := must.Get(policy.New(tt.policy, policy.BeliefSpec{Kind: "population", Members: &k, Step: &alpha, Update: "bernoulli"},
+					policy.Task{Arms: arms, Low: low, High: 1}, seed.Stream(s, seed.Bootstrap)))(t)
+				agent := must.Get(New(t.Context(), newPopulations(t, s), spec, 1, Config{Decider: tt.rule}))(t)
 				decisions, updates := seed.Stream(s, seed.Decisions), seed.Stream(s, seed.Exploration)
 				rewards := rand.New(rand.NewPCG(s, 99))
 				in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 				in.Signals[0], in.Seeds[0] = vector.NewRun, s
 				var got, want []int
 				for range 200 {
-					if err := agent.Step(t.Context(), in, &actions); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, agent.Step(t.Context(), in, &actions))
 					arm := pol.SelectArm(decisions)
 					got, want = append(got, int(actions.Int64[0])), append(want, arm)
 					in.Signals[0], in.Rewards[0] = vector.Continue, low+(1-low)*rewards.Float64()*float64(1+arm)/arms

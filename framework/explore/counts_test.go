@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -62,7 +63,7 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 			seen[[3]int{s, a, next}]++
 			visits[s]++
 		}
-		m, err := mdp.Generate(mdp.Definition{States: states, Actions: actions}, func(s, a int, row *mdp.Row) {
+		m := must.Get(mdp.Generate(mdp.Definition{States: states, Actions: actions}, func(s, a int, row *mdp.Row) {
 			own, all := make([]float64, states), make([]float64, states)
 			sum, total := 0.0, 0.0
 			for next := range states {
@@ -89,18 +90,12 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 			default:
 				row.Add(s, 1)
 			}
-		})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		}))(rt)
 		greedy := make(mdp.Deterministic, states)
 		for s := range greedy {
 			greedy[s] = rng.IntN(actions)
 		}
-		mix, err := mdp.MixingTime(m, greedy, mdp.MixingOptions{})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		mix := must.Get(mdp.MixingTime(m, greedy, mdp.MixingOptions{}))(rt)
 		longest := 1
 		for s, times := range mix.T {
 			for a, t := range times {
@@ -163,10 +158,7 @@ func TestMixingOfManyStates(t *testing.T) {
 		}
 		c.add(f.transition(f.pair(s, 1), (s+5)%n))
 	}
-	got, err := f.mixing(&c, make([]int, n), 1, mdp.MixingOptions{}, new(scratch))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(f.mixing(&c, make([]int, n), 1, mdp.MixingOptions{}, new(scratch)))(t)
 	// A deviation is 4 steps ahead. After T−1 more steps both are nearly normal
 	// with variance 2/3·T, a distance of 2Φ(4/(2σ))−1 apart: below 1/4 from σ =
 	// 2/0.3186 on, that is at T = 59.

@@ -21,6 +21,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -71,18 +72,9 @@ func paired(change func(*Config)) Config {
 
 func batch(t testing.TB, runs []int, steps int, o Config) loop.Batch {
 	t.Helper()
-	env, err := vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, len(runs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables, err := optiontest.New(env.Spec(), len(runs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent, err := New(t.Context(), tables, env.Spec(), len(runs), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, len(runs)))(t)
+	tables := must.Get(optiontest.New(env.Spec(), len(runs)))(t)
+	agent := must.Get(New(t.Context(), tables, env.Spec(), len(runs), o))(t)
 	return loop.Batch{
 		Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(3, env.Spec().ID), Steps: steps,
 		Grid: loop.LogGrid(20, steps), Discount: 0.9, Metrics: []result.Metric{result.Reward, result.ExplorationShare, result.MixingTime},
@@ -91,11 +83,7 @@ func batch(t testing.TB, runs []int, steps int, o Config) loop.Batch {
 
 func run(t testing.TB, b loop.Batch) []loop.Outcome {
 	t.Helper()
-	out, err := loop.Run(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(loop.Run(t.Context(), b))(t)
 }
 
 func TestOutcomesDoNotDependOnLanes(t *testing.T) {
@@ -345,9 +333,7 @@ func TestEvaluationDecidesNothing(t *testing.T) {
 		in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 		step := func(s vector.Signal, observation int64, reward float64) {
 			in.Signals[0], in.Observations.Int64[0], in.Rewards[0], in.Terminated[0] = s, observation, reward, false
-			if err := a.Step(t.Context(), in, &actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.Step(t.Context(), in, &actions))
 		}
 		step(vector.NewRun, 2, 0)
 		for k := range 50 {
@@ -383,9 +369,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 			in.Observations.Int64[i] = 2 + (in.Observations.Int64[i]+1)%6
 			actions.Int64[i] = 5
 		}
-		if err := a.Step(t.Context(), in, &actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(t.Context(), in, &actions))
 	}
 	in.Signals[0], in.Signals[1] = vector.NewRun, vector.NewRun
 	step()
@@ -423,9 +407,7 @@ func TestWindowsFollowTheData(t *testing.T) {
 	in.Signals[0] = vector.NewRun
 	for _, x := range [][2]int64{{0, 0}, {0, 1}, {1, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 0}, {0, 1}, {1, 0}, {0, 0}, {0, 0}} {
 		in.Observations.Int64[0], actions.Int64[0] = 2+x[0], 5+x[1]
-		if err := a.Step(t.Context(), in, &actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(t.Context(), in, &actions))
 		in.Signals[0] = vector.Continue
 	}
 	var got [][2]int
@@ -447,9 +429,7 @@ func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
 	in.Signals[0] = vector.NewRun
 	for k := range 2 * patience {
 		in.Rewards[0] = float64(k / 20 % 2)
-		if err := a.Step(t.Context(), in, &actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(t.Context(), in, &actions))
 		in.Signals[0] = vector.Continue
 	}
 	if got := a.lanes[0].commitment.Steps; got < 3 || got > 40 {
@@ -464,9 +444,7 @@ func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
 	for continuing, want := range map[bool]float64{false: 0, true: 1} {
 		spec.Continuing = continuing
 		o := paired(nil)
-		if err := o.complete(spec); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.complete(spec))
 		if o.Decider.LowerBound != want {
 			t.Errorf("continuing %v: b = %v, want %v", continuing, o.Decider.LowerBound, want)
 		}

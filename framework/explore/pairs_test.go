@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -64,21 +65,15 @@ func TestPairsAreTried(t *testing.T) {
 	pair := options.Pair{State: 2, Action: 1, Gain: 3, Cost: 1, Steps: 4.5}
 	scouts := map[uint64]*scout{}
 	open := func(p options.Pair, c Config) (Agent, error) {
-		lanes, err := vector.VectorizeAgent(func(s uint64) (framework.Agent, error) {
+		lanes := must.Get(vector.VectorizeAgent(func(s uint64) (framework.Agent, error) {
 			scouts[s] = &scout{times: 3, pair: p}
 			return scouts[s], nil
-		}, spec, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, spec, 2))(t)
 		c.Decider.Horizon = bandit.Finite(199)
 		return New(t.Context(), lanes.Abilities().Options, spec, 2, c)
 	}
 	play := func(p options.Pair, c Config) []loop.Outcome {
-		agent, err := open(p, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		agent := must.Get(open(p, c))(t)
 		b := batch(t, []int{0, 1}, 200, paired(nil))
 		b.Agent = agent
 		return run(t, b)
@@ -125,10 +120,7 @@ func TestPairsAreTried(t *testing.T) {
 	}
 	// A pair that does not exist is the agent's fault, and names the lane.
 	pair.State = 6
-	agent, err := open(pair, Config{Decider: options.DeciderConfig{Rule: options.RuleGain}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(open(pair, Config{Decider: options.DeciderConfig{Rule: options.RuleGain}}))(t)
 	in, actions := vector.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
 	in.Signals[0], in.Signals[1] = vector.Idle, vector.NewRun
 	in.Observations.Int64[0], in.Observations.Int64[1] = 2, 2

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func source(t *testing.T) *Source {
@@ -30,19 +31,13 @@ func source(t *testing.T) *Source {
 		{Environment: "two arms", Agent: "b", Run: 0, Status: result.Failed, Steps: 2, Error: "broke, \"badly\""},
 	}
 	meta := result.Meta{Environments: []string{"two arms"}, Agents: []string{"a_1", "b"}, Grid: []int{1, 4}, Steps: 4, Runs: 2, Seed: 1}
-	s, err := result.Aggregate(meta, result.Sorted(records))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(result.Aggregate(meta, result.Sorted(records)))(t)
 	return &Source{Summary: s, Records: func() iter.Seq2[result.Record, error] { return result.Sorted(records) }, Started: time.Unix(1700000000, 0)}
 }
 
 func TestParquetHoldsEverything(t *testing.T) {
 	dir := t.TempDir()
-	files, err := Write("parquet", dir, source(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Write("parquet", dir, source(t)))(t)
 	if !slices.Equal(files, []string{"runs.parquet", "outcomes.parquet", "curves.parquet", "decisions.parquet"}) {
 		t.Errorf("files %v", files)
 	}
@@ -70,13 +65,8 @@ func TestParquetHoldsEverything(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Write("csv", dir, source(t)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(filepath.Join(dir, "decisions.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Write("csv", dir, source(t)))(t)
+	f := must.Get(os.Open(filepath.Join(dir, "decisions.csv")))(t)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(rows) != 2 || strings.Join(rows[1], "|") != "two arms|a_1|1|1|0|-1|greedy, at last|false|2|false|0.5|0|0|0" {
@@ -97,18 +87,12 @@ func TestChecksum(t *testing.T) {
 // Event files are TFRecords of Event messages, as a decoder that is not ours sees them.
 func TestTensorBoard(t *testing.T) {
 	dir := t.TempDir()
-	files, err := Write("tensorboard", dir, source(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Write("tensorboard", dir, source(t)))(t)
 	want := filepath.Join("two-arms", "a_1", "run-0", "events.out.tfevents.1700000000.rlrun")
 	if len(files) != 2 || files[0] != want { // a failed run has no events
 		t.Fatalf("files %v", files)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, want)))(t)
 	type scalar struct {
 		step  uint64
 		tag   string
@@ -181,13 +165,8 @@ func fields(t *testing.T, message []byte, f func(num protowire.Number, number ui
 
 func TestLaTeX(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Write("latex", dir, source(t)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "summary.tex"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Write("latex", dir, source(t)))(t)
+	text := must.Get(os.ReadFile(filepath.Join(dir, "summary.tex")))(t)
 	if !strings.Contains(string(text), `a\_1 & 2 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 &") {
 		t.Errorf("%s", text)
 	}
@@ -204,9 +183,7 @@ func TestLaTeX(t *testing.T) {
 	}
 	evil := source(t)
 	evil.Summary.Meta.Environments[0] = "e\n\\input{/etc/passwd}"
-	if _, err := Write("latex", dir, evil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Write("latex", dir, evil))(t)
 	if text, err := os.ReadFile(filepath.Join(dir, "summary.tex")); err != nil || strings.Contains(string(text), "\n\\input") {
 		t.Errorf("a label ends a comment: %s, %v", text, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // sailor is a drifter that can be saved. Its greedy action is 2.
@@ -51,14 +52,8 @@ func (a *sailor) Load(_ context.Context, state []byte) error {
 func sailing(t testing.TB, runs []int, steps int, grid []int) Batch {
 	t.Helper()
 	open := func() (vector.Environment, vector.Agent) {
-		env, err := vector.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs))
-		if err != nil {
-			t.Fatal(err)
-		}
-		agent, err := vector.VectorizeAgent(newSailor, env.Spec(), len(runs))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs)))(t)
+		agent := must.Get(vector.VectorizeAgent(newSailor, env.Spec(), len(runs)))(t)
 		w := &walks{Environment: env}
 		for range runs {
 			w.walks = append(w.walks, &walk{})
@@ -96,10 +91,7 @@ func TestEvaluationLeavesTheRunAlone(t *testing.T) {
 			} else {
 				b.KeepEvery, b.Keep = keep, func(run int, s *Snapshot) error { kept[key{run, s.Step}] = s.State; return nil }
 			}
-			out, err := Run(t.Context(), b)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			out := must.Get(Run(t.Context(), b))(rt)
 			return out, kept
 		}
 		unseen, _ := play(runs, true, false)
@@ -138,21 +130,13 @@ func TestEvaluationLeavesTheRunAlone(t *testing.T) {
 func TestEvaluationCountsEpisodes(t *testing.T) {
 	b := sailing(t, []int{3}, 10, []int{10})
 	b.Evaluation.Episodes, b.Evaluation.Limit, b.Evaluation.Every = 5, 4, 10
-	out, err := Run(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(Run(t.Context(), b))(t)
 	total := 0.0
 	for e := range uint64(5) {
 		w := &walk{}
-		if _, err := w.Reset(t.Context(), b.Seeds.Seed(3, seed.Evaluation, 10<<24+e)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Reset(t.Context(), b.Seeds.Seed(3, seed.Evaluation, 10<<24+e)))(t)
 		for range 4 {
-			s, err := w.Step(t.Context(), space.Value{Int: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(w.Step(t.Context(), space.Value{Int: 2}))(t)
 			if total += s.Reward; s.Terminated || s.Truncated {
 				break
 			}
@@ -169,9 +153,7 @@ func TestRunsBeginWithKeptAgents(t *testing.T) {
 	b := sailing(t, []int{0, 1}, 50, []int{50})
 	kept := map[int]*Snapshot{}
 	b.Evaluation, b.Keep = nil, func(run int, s *Snapshot) error { kept[run] = s; return nil }
-	if _, err := Run(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), b))(t)
 	sum := func(state []byte) float64 {
 		return math.Float64frombits(binary.LittleEndian.Uint64(state[len(state)-8:]))
 	}
@@ -179,14 +161,9 @@ func TestRunsBeginWithKeptAgents(t *testing.T) {
 	var first [2]float64
 	next.Evaluation = nil
 	next.Start = func(run int) (*Snapshot, error) { return kept[run], nil }
-	if _, err := Run(t.Context(), next); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), next))(t)
 	for i := range first {
-		state, err := vector.Save(t.Context(), next.Agent, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(vector.Save(t.Context(), next.Agent, i))(t)
 		end := kept[i].Outcome
 		want := sum(agentIn(t, kept[i].State)) + end.Reward
 		if end.Terminated {
@@ -198,10 +175,7 @@ func TestRunsBeginWithKeptAgents(t *testing.T) {
 	}
 	still := sailing(t, []int{0, 1}, 0, []int{0})
 	still.Start = next.Start
-	out, err := Run(t.Context(), still)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(Run(t.Context(), still))(t)
 	for _, o := range out {
 		if x := o.Curves[result.EvaluationReturn]; o.Steps != 0 || len(x) != 1 || !(x[0] > 2) {
 			t.Errorf("%d steps, evaluation %v", o.Steps, x)

@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -131,14 +132,11 @@ func (d *drifters) StepLane(lane int, observation int64, reward float64) (int64,
 // laneBatch is batch with lanes that can be stepped by themselves.
 func laneBatch(t *testing.T, runs []int, steps int, grid []int) (Batch, *walks, *drifters) {
 	b := batch(t, runs, steps, grid)
-	model, err := mdp.NewModel(mdp.Definition{
+	model := must.Get(mdp.NewModel(mdp.Definition{
 		States: 1, Actions: 3,
 		Transitions: []mdp.Transition{{P: 1}, {A: 1, P: 1}, {A: 2, P: 1}},
 		Rewards:     []mdp.Reward{{R: 0.5}, {A: 1, R: 1.5}, {A: 2, R: 2.5}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	w, d := &walks{Environment: b.Environment, model: model}, &drifters{Agent: b.Agent}
 	for range runs {
 		w.walks, d.drifters = append(w.walks, &walk{}), append(d.drifters, &drifter{})
@@ -161,18 +159,12 @@ func TestSingleLanes(t *testing.T) {
 		grid := LogGrid(rapid.IntRange(1, 100).Draw(rt, "points"), steps)
 		runs := rapid.SliceOfNDistinct(rapid.IntRange(0, 99), 1, 6, rapid.ID).Draw(rt, "runs")
 		b, w, _ := laneBatch(t, runs, steps, grid)
-		got, err := Run(t.Context(), b)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		got := must.Get(Run(t.Context(), b))(rt)
 		if steps > 100 && w.alone == 0 {
 			rt.Fatal("no lane was stepped by itself")
 		}
 		b, w, _ = laneBatch(t, runs, steps, grid)
-		want, err := Run(t.Context(), together(b))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		want := must.Get(Run(t.Context(), together(b)))(rt)
 		if w.alone != 0 {
 			rt.Fatal("a lane was stepped by itself, which it cannot")
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var everything = []result.Metric{
@@ -74,15 +75,9 @@ func (d *drifter) Update(_ context.Context, t framework.Transition) error {
 
 func batch(t *testing.T, runs []int, steps int, grid []int) Batch {
 	t.Helper()
-	env, err := vector.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs)))(t)
 	newAgent := func(s uint64) (framework.Agent, error) { return &drifter{rng: seed.Stream(s, seed.Exploration)}, nil }
-	agent, err := vector.VectorizeAgent(newAgent, env.Spec(), len(runs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(vector.VectorizeAgent(newAgent, env.Spec(), len(runs)))(t)
 	return Batch{
 		Environment: env, Agent: agent, Runs: runs,
 		Seeds: seed.NewSource(7, env.Spec().ID), Steps: steps, Grid: grid, Discount: 0.9, Metrics: everything,
@@ -95,10 +90,7 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 	grid := LogGrid(20, steps)
 	want := map[int]Outcome{}
 	for run := range runs {
-		out, err := Run(t.Context(), batch(t, []int{run}, steps, grid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(Run(t.Context(), batch(t, []int{run}, steps, grid)))(t)
 		want[run] = out[0]
 	}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -111,10 +103,7 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 		})).Draw(rt, "order")
 		lanes := rapid.IntRange(1, runs).Draw(rt, "lanes")
 		for group := range slices.Chunk(order, lanes) {
-			out, err := Run(t.Context(), batch(t, group, steps, grid))
-			if err != nil {
-				rt.Fatal(err)
-			}
+			out := must.Get(Run(t.Context(), batch(t, group, steps, grid)))(rt)
 			for _, o := range out {
 				if fmt.Sprint(o) != fmt.Sprint(want[o.Run]) { // NaN = NaN
 					rt.Fatalf("run %d in batch %v: got %v, want %v", o.Run, group, o, want[o.Run])
@@ -127,15 +116,9 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 // The curves on a coarse grid follow from those at every step.
 func TestCurvesAgreeAcrossGrids(t *testing.T) {
 	const steps = 100
-	fine, err := Run(t.Context(), batch(t, []int{3}, steps, EveryGrid(1, steps)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine := must.Get(Run(t.Context(), batch(t, []int{3}, steps, EveryGrid(1, steps))))(t)
 	grid := []int{1, 7, 50, 100}
-	coarse, err := Run(t.Context(), batch(t, []int{3}, steps, grid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	coarse := must.Get(Run(t.Context(), batch(t, []int{3}, steps, grid)))(t)
 	rewards := fine[0].Curves[result.Reward]
 	ended := fine[0].Curves[metric.EpisodeRate] // 1 at a step that ends an episode, else 0
 	prev, sum, disc, weight := 0, 0.0, 0.0, 1.0
@@ -251,9 +234,7 @@ func TestProgressCountsEveryInteraction(t *testing.T) {
 	b := batch(t, []int{0, 1, 2}, 5000, nil)
 	total := 0
 	b.Progress = func(n int, _ func() []Outcome) { total += n }
-	if _, err := Run(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), b))(t)
 	if total != 3*5000 {
 		t.Errorf("got %d interactions, want %d", total, 3*5000)
 	}

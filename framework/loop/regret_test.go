@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -64,27 +65,15 @@ func (rower) Update(context.Context, framework.Transition) error { return nil }
 
 func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 	t.Helper()
-	m, err := mdp.NewModel(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, err := vector.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent, err := vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mdp.NewModel(d))(t)
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2))(t)
+	agent := must.Get(vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2))(t)
 	b := Batch{
 		Environment: modeled{env, m, 2}, Runs: []int{0, 1}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: 4,
 		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{result.Regret},
 		Agent: agent,
 	}
-	out, err := Run(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(Run(t.Context(), b))(t)
 	if a, b := fmt.Sprint(out[0].Curves), fmt.Sprint(out[1].Curves); a != b {
 		t.Errorf("lanes that do the same have regrets %s and %s", a, b)
 	}

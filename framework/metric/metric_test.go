@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/experiments.md instead of comparing with it")
@@ -13,10 +15,7 @@ var update = flag.Bool("update", false, "write the table of docs/experiments.md 
 // The table of metrics in the documentation is made from the list.
 func TestDocs(t *testing.T) {
 	const path, begin, end = "../../docs/experiments.md", "<!-- metrics -->\n", "<!-- end of metrics -->\n"
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	before, rest, found := strings.Cut(string(data), begin)
 	table, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
@@ -24,9 +23,7 @@ func TestDocs(t *testing.T) {
 	}
 	want := docs()
 	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(before+begin+want+end+after), 0o644))
 	} else if table != want {
 		t.Errorf("the table of metrics in %s is not the list's: run go test ./framework/metric -update", path)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 type shared struct {
@@ -34,9 +35,7 @@ func TestSchemaTakesDefaultsFromTheValue(t *testing.T) {
 		Required             []string
 		AdditionalProperties *bool
 	}
-	if err := json.Unmarshal(Schema(d), &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(Schema(d), &s))
 	p := s.Properties
 	if p["rate"].Default != 0.5 || p["rate"].Description != "How fast." {
 		t.Errorf("rate: %+v, want the value's default and the tag's text", p["rate"])

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
 )
@@ -93,10 +94,7 @@ func TestNewEnvironment(t *testing.T) {
 				if err := rltest.CheckPlugin(t.Context(), p, nil); err != nil {
 					t.Error(err)
 				}
-				env, err := p.OpenEnvironment(t.Context(), json.RawMessage(`{"length":7}`), 2)
-				if err != nil {
-					t.Fatal(err)
-				}
+				env := must.Get(p.OpenEnvironment(t.Context(), json.RawMessage(`{"length":7}`), 2))(t)
 				if s := env.Spec(); s.ID != "test/walk@1" || s.Observation != (plugin.Discrete{N: 7}) {
 					t.Errorf("spec %+v", s)
 				}
@@ -120,10 +118,7 @@ func TestEqualModelsAreSentOnce(t *testing.T) {
 		w, err := newWalk(p)
 		return drawnWalk{w}, err
 	}))
-	env, err := p.OpenEnvironment(t.Context(), nil, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 3))(t)
 	models, err := vector.Models(t.Context(), env)
 	if err != nil || len(models) != 3 || models[0] != models[2] {
 		t.Errorf("models %p (%v)", models, err)
@@ -151,9 +146,7 @@ func TestDefaultsAreKept(t *testing.T) {
 		return newWalk(p)
 	})
 	for _, raw := range []string{`{"marks":[3,4]}`, ``} {
-		if _, err := p.OpenEnvironment(t.Context(), json.RawMessage(raw), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.OpenEnvironment(t.Context(), json.RawMessage(raw), 1))(t)
 	}
 	if last := got[len(got)-1]; !slices.Equal(last.Marks, []int{1, 2}) || !slices.Equal(got[len(got)-2].Marks, []int{3, 4}) {
 		t.Errorf("parameters were %v", got)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // BenchmarkStep steps an environment alone, and an environment and an agent in
@@ -36,16 +37,11 @@ func benchmarkSteps(b *testing.B, envs, agents vector.Plugin) {
 // benchmarkStep steps without an agent if agents is nil.
 func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int) {
 	ctx := b.Context()
-	env, err := envs.OpenEnvironment(ctx, []byte(`{"lane":-1,"fault":"endless"}`), lanes)
-	if err != nil {
-		b.Fatal(err)
-	}
+	env := must.Get(envs.OpenEnvironment(ctx, []byte(`{"lane":-1,"fault":"endless"}`), lanes))(b)
 	defer env.Close()
 	var agent vector.Agent
 	if agents != nil {
-		if agent, err = agents.OpenAgent(ctx, nil, env.Spec(), lanes); err != nil {
-			b.Fatal(err)
-		}
+		agent = must.Get(agents.OpenAgent(ctx, nil, env.Spec(), lanes))(b)
 		defer agent.Close()
 	}
 	actions := vector.NewActions(env.Spec(), lanes)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // childrenOf are ways in which a plugin starts processes: a child, and a grandchild whose
@@ -72,10 +73,7 @@ func serveWithChildren(file string) {
 // children reads what serveWithChildren has written. The processes live.
 func children(t *testing.T, file string) map[string]int {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	list := map[string]int{}
 	for line := range strings.Lines(string(text)) {
 		number, name, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -127,9 +125,7 @@ func TestHostIsKilled(t *testing.T) {
 			if tt.group {
 				target = -target
 			}
-			if err := syscall.Kill(target, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, syscall.Kill(target, syscall.SIGKILL))
 			host.Wait()
 			waitForEnd(t, pid)
 			for name, pid := range started {
@@ -161,9 +157,7 @@ func TestKernelEndsThePlugin(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	pid, number := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err := errors.Join(err, number); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, number))
 	t.Cleanup(func() { kill(pid, syscall.SIGKILL) })
 	guardian := 0
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -178,9 +172,7 @@ func TestKernelEndsThePlugin(t *testing.T) {
 		t.Fatal("the host has no guardian")
 	}
 	for _, pid := range []int{guardian, host.Process.Pid} {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 	host.Wait()
 	waitForEnd(t, pid)
@@ -197,9 +189,7 @@ func TestChildrenEndWithThePlugin(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "children")
 			p := launch(t, plugin.LaunchOptions{}, "serve-with-children", file)
 			started := children(t, file)
-			if err := end(p); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, end(p))
 			for name, pid := range started {
 				t.Log(name)
 				waitForEnd(t, pid)

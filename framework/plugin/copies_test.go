@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // openCopies opens counters as lanes of single copies.
@@ -105,10 +106,7 @@ func TestLaneOfTheDead(t *testing.T) {
 	}
 	t.Run("rollout", func(t *testing.T) {
 		p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-		env, err := p.OpenEnvironment(t.Context(), params(t, inCopies+"exit"), 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(p.OpenEnvironment(t.Context(), params(t, inCopies+"exit"), 4))(t)
 		in := rolloutOf(env.Spec(), 4, 10, 10)
 		if got := lane(t, vector.RollOut(t.Context(), env, in, vector.NewTrajectories(env.Spec(), 4, 10))); got != 2 {
 			t.Errorf("got lane %d, want 2", got)
@@ -117,17 +115,10 @@ func TestLaneOfTheDead(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, sigstop} {
 		t.Run("between calls/"+signal.String(), func(t *testing.T) {
 			p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-environment")
-			env, err := p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := must.Get(p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4))(t)
 			in, out := start(env.Spec(), 4)
-			if err := env.Step(t.Context(), in, &out); err != nil {
-				t.Fatal(err)
-			}
-			if err := kill(p.Pid(), signal); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, env.Step(t.Context(), in, &out))
+			must.Do(t, kill(p.Pid(), signal))
 			for !halted(p.Pid()) {
 				time.Sleep(time.Millisecond)
 			}
@@ -146,10 +137,7 @@ func TestLaneOfTheDead(t *testing.T) {
 	}
 	t.Run("another instance", func(t *testing.T) {
 		p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-environment")
-		idle, err := p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		idle := must.Get(p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4))(t)
 		if err := stepEnvironment(t, p, inCopies+"loop", struck); !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "lane 2: no answer") {
 			t.Errorf("got %v, want lane 2 of the second instance to hang", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // The SDK's processes end as the protocol says. A shell that goes on after the plugin
@@ -33,10 +34,7 @@ func TestCheckEnds(t *testing.T) {
 				t.Skip("waits for processes that do not end")
 			}
 			t.Parallel()
-			faults, err := plugin.CheckEnds(t.Context(), plugin.LaunchOptions{Command: tt.command[0], Args: tt.command[1:], CloseTimeout: tt.patience})
-			if err != nil {
-				t.Fatal(err)
-			}
+			faults := must.Get(plugin.CheckEnds(t.Context(), plugin.LaunchOptions{Command: tt.command[0], Args: tt.command[1:], CloseTimeout: tt.patience}))(t)
 			var broken []string
 			for _, fault := range faults {
 				var end *plugin.EndFault

@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 const faultyID = "test/faulty@1"
@@ -46,10 +47,7 @@ func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[re
 // is this test binary in a role, unless o says otherwise.
 func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
 	t.Helper()
-	none, err := json.Marshal(faults{Lane: -1, ID: faultyID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must.Get(json.Marshal(faults{Lane: -1, ID: faultyID}))(t)
 	params := map[string]json.RawMessage{"environment": none, "agent": none}
 	purpose := seed.Environment
 	if part == "agent" {
@@ -57,18 +55,13 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 	}
 	f.ID, f.Lane = faultyID, -1
 	f.Seeds = []uint64{seed.NewSource(1, faultyID).Seed(run, purpose, 0)}
-	if params[part], err = json.Marshal(f); err != nil {
-		t.Fatal(err)
-	}
-	p, err := experiment.Compile(experiment.Config{
+	params[part] = must.Get(json.Marshal(f))(t)
+	p := must.Get(experiment.Compile(experiment.Config{
 		Name: "faults", Runs: 4, Steps: 12, Lanes: 2, Workers: 1,
 		Record:       experiment.Recording{Metrics: []result.Metric{result.Reward}},
 		Environments: []experiment.Component{{Name: "e", Plugin: "environment", Params: params["environment"]}},
 		Agents:       []experiment.Component{{Name: "a", Plugin: "agent", Params: params["agent"]}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if o.Command == "" {
 		role := "serve-"
 		switch {
@@ -91,13 +84,8 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		return p, p.Close, nil
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}); err != nil {
-		t.Fatal(err)
-	}
+	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
+	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}))
 	records := map[result.Key]result.Record{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
@@ -302,18 +290,12 @@ func TestBrokenInEveryLane(t *testing.T) {
 			for run := range runs {
 				f.Seeds = append(f.Seeds, seed.NewSource(1, faultyID).Seed(run, seed.Environment, 0))
 			}
-			params, err := json.Marshal(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := experiment.Compile(experiment.Config{
+			params := must.Get(json.Marshal(f))(t)
+			p := must.Get(experiment.Compile(experiment.Config{
 				Runs: runs, Steps: 12, Workers: 1,
 				Environments: []experiment.Component{{Name: "e", Plugin: "environment", Params: params}},
 				Agents:       []experiment.Component{{Name: "a", Plugin: "agent", Params: json.RawMessage(`{"lane": -1}`)}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			launches, dir := 0, t.TempDir()
 			open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
 				if c.Plugin == "agent" {
@@ -327,14 +309,9 @@ func TestBrokenInEveryLane(t *testing.T) {
 				}
 				return p, p.Close, nil
 			}
-			done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
 			remote := func(c experiment.Component) bool { return c.Plugin == "environment" }
-			if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Remote: remote, Done: done}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Remote: remote, Done: done}))
 			statuses := map[result.Status]int{}
 			for r, err := range result.ReadRecords(dir) {
 				if err != nil {

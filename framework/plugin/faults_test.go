@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // step is the step call of these tests in which a fault strikes lane 2 of 4: the
@@ -25,10 +26,7 @@ const struck = 4
 // so many times.
 func stepEnvironment(t *testing.T, p vector.Plugin, fault string, steps int) error {
 	t.Helper()
-	env, err := p.OpenEnvironment(t.Context(), params(t, fault), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), params(t, fault), 4))(t)
 	defer env.Close()
 	in, out := start(env.Spec(), 4)
 	for range steps {
@@ -44,10 +42,7 @@ func stepEnvironment(t *testing.T, p vector.Plugin, fault string, steps int) err
 func stepAgent(t *testing.T, p vector.Plugin, fault string, steps int) error {
 	t.Helper()
 	spec := (&counters{}).Spec()
-	agent, err := p.OpenAgent(t.Context(), params(t, fault), spec, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(p.OpenAgent(t.Context(), params(t, fault), spec, 4))(t)
 	defer agent.Close()
 	in := vector.NewFeedback(spec, 4)
 	actions := vector.NewActions(spec, 4)
@@ -69,11 +64,7 @@ const inCopies = "copies: "
 func params(t *testing.T, fault string) json.RawMessage {
 	t.Helper()
 	fault, copies := strings.CutPrefix(fault, inCopies)
-	data, err := json.Marshal(faults{Fault: fault, Lane: 2, Step: struck - 1, Copies: copies})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(json.Marshal(faults{Fault: fault, Lane: 2, Step: struck - 1, Copies: copies}))(t)
 }
 
 // stepFault is a fault that strikes lane 2 of 4, and what is said of it.
@@ -191,12 +182,8 @@ func TestOutputIsNoise(t *testing.T) {
 	if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, "no newline before the handshake") {
 		t.Errorf("before the handshake: got %q", tail)
 	}
-	if err := stepEnvironment(t, p, "stdout", struck); err != nil {
-		t.Fatal(err)
-	}
-	if err := stepEnvironment(t, p, "none", struck); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stepEnvironment(t, p, "stdout", struck))
+	must.Do(t, stepEnvironment(t, p, "none", struck))
 	for _, want := range []string{"printed to standard output", "yyyyy"} {
 		for range 1000 { // it comes through a pipe of its own
 			if strings.Contains(strings.Join(p.Stderr(), "\n"), want) {
@@ -215,9 +202,7 @@ func TestOutputIsNoise(t *testing.T) {
 func TestFloodIsNoise(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
 	for range 2 {
-		if err := stepEnvironment(t, p, "flood", struck); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stepEnvironment(t, p, "flood", struck))
 	}
 	for _, line := range p.Stderr() {
 		if len(line) > 1000 {
@@ -229,9 +214,7 @@ func TestFloodIsNoise(t *testing.T) {
 // A process that somebody else kills may have been killed by the system.
 func TestKilledBySomebody(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	if err := kill(p.Pid(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, kill(p.Pid(), syscall.SIGKILL))
 	waitForEnd(t, p.Pid())
 	_, err := p.OpenEnvironment(t.Context(), nil, 1)
 	if !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "signal: killed, and not by rlrun: the machine may be out of memory") {
@@ -242,10 +225,7 @@ func TestKilledBySomebody(t *testing.T) {
 // Memory of a plugin's children also counts.
 func TestMemoryOfChildren(t *testing.T) {
 	o := plugin.LaunchOptions{Name: "faulty", Command: "/bin/sh", Args: []string{"-c", `"$0" serve-environment; exit 0`, os.Args[0]}, Memory: 200 << 20}
-	p, err := plugin.Launch(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plugin.Launch(t.Context(), o))(t)
 	defer p.Close()
 	if err := stepEnvironment(t, p, "hog", struck); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "memory, its limit is 200 MiB") {
 		t.Errorf("got %v", err)
@@ -256,9 +236,7 @@ func TestMemoryOfChildren(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	directory := t.TempDir()
 	text := filepath.Join(directory, "text")
-	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("no program"), 0o755))
 	for _, tt := range []struct {
 		name    string
 		command []string

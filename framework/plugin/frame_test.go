@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // pictured is counters with a frame of any size.
@@ -60,19 +61,14 @@ func TestRenderFrame(t *testing.T) {
 			}
 			in, out := start(envs[i].Spec(), 2)
 			for range 3 {
-				if err := envs[i].Step(t.Context(), in, &out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, envs[i].Step(t.Context(), in, &out))
 				proceed(in.Signals)
 			}
 		}
 		return envs[0], envs[1]
 	}
 	remote, local := open()
-	want, err := vector.RenderFrame.Ask(t.Context(), local, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(vector.RenderFrame.Ask(t.Context(), local, 1))(t)
 	if got := want.At(1, 0); want.Rect != image.Rect(0, 0, 3, 2) || got != color.Color(color.RGBA{255, 253, 253, 255}) || want.At(0, 0) != color.Color(color.RGBA{255, 255, 255, 255}) {
 		t.Errorf("drew %v in %v on %v", got, want.Rect, want.At(0, 0))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/lockfile"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // No plugin outlives its host, however the host dies: not when the kernel kills
@@ -34,17 +35,9 @@ func TestNoOrphans(t *testing.T) {
 			t.Parallel()
 			host := exec.Command(os.Args[0], append([]string{"host"}, tt.command...)...)
 			host.Stderr = os.Stderr
-			out, err := host.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(host.StdoutPipe())(t)
+			must.Do(t, host.Start())
+			line := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 			var pid int
 			if _, err := fmt.Sscan(line, &pid); err != nil {
 				t.Fatalf("the host says %q", line)
@@ -52,9 +45,7 @@ func TestNoOrphans(t *testing.T) {
 			if !alive(pid) {
 				t.Fatalf("the plugin %d is not alive", pid)
 			}
-			if err := host.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, host.Process.Kill())
 			host.Wait()
 			waitForEnd(t, pid)
 		})
@@ -66,9 +57,7 @@ func TestNoOrphans(t *testing.T) {
 func TestSignalsAreTheHosts(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		if err := kill(p.Pid(), signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, kill(p.Pid(), signal))
 		if err := stepEnvironment(t, p, "none", struck); err != nil {
 			t.Errorf("after %v: %v", signal, err)
 		}
@@ -78,14 +67,9 @@ func TestSignalsAreTheHosts(t *testing.T) {
 // Closing ends the process and every call, at once and from then on.
 func TestClose(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	env, err := p.OpenEnvironment(t.Context(), nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 2))(t)
 	for range 2 {
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Close())
 	}
 	if alive(p.Pid()) {
 		t.Error("the process is alive")
@@ -105,23 +89,15 @@ func TestClose(t *testing.T) {
 // A process that cannot answer is killed when its time to close is up.
 func TestCloseOfAStoppedProcess(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{CloseTimeout: 200 * time.Millisecond}, "serve-environment")
-	if err := kill(p.Pid(), sigstop); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, kill(p.Pid(), sigstop))
+	must.Do(t, p.Close())
 	waitForEnd(t, p.Pid())
 }
 
 func TestCloseInstance(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
 	open := func(fault string) vector.Environment {
-		env, err := p.OpenEnvironment(t.Context(), []byte(`{"lane":-1,"fault":"`+fault+`"}`), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return env
+		return must.Get(p.OpenEnvironment(t.Context(), []byte(`{"lane":-1,"fault":"`+fault+`"}`), 2))(t)
 	}
 	first, second, third := open(""), open("close"), open("")
 	if err := first.Close(); err != nil {
@@ -145,16 +121,11 @@ func TestCloseInstance(t *testing.T) {
 // A cancelled context ends the step under way, and no other.
 func TestCancelledStep(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	env, err := p.OpenEnvironment(t.Context(), params(t, "loop"), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), params(t, "loop"), 4))(t)
 	in, out := start(env.Spec(), 4)
 	for range struck - 1 { // every step with a context of its own, cancelled after it
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := env.Step(ctx, in, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, env.Step(ctx, in, &out))
 		cancel()
 		proceed(in.Signals)
 	}
@@ -170,10 +141,7 @@ func TestCancelledStep(t *testing.T) {
 
 func TestStepUnderACancelledContext(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	env, err := p.OpenEnvironment(t.Context(), nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 1))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	in, out := start(env.Spec(), 1)
@@ -219,27 +187,19 @@ func TestConcurrentInstances(t *testing.T) {
 // user's own directory in it.
 func temporary(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("/tmp", "t"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	base := filepath.Join(dir, fmt.Sprintf("rlrun-%d", os.Geteuid()))
-	if err := os.Mkdir(base, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(base, 0o700))
 	return base
 }
 
 // names returns what is in a directory.
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		list = append(list, e.Name())
 	}
@@ -253,9 +213,7 @@ func TestStaleDirs(t *testing.T) {
 	starting := func() *exec.Cmd {
 		before := len(names(t, dir))
 		host := exec.Command(os.Args[0], "host", os.Args[0], "serve-never")
-		if err := host.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, host.Start())
 		t.Cleanup(func() {
 			host.Process.Kill()
 			host.Wait()
@@ -276,12 +234,8 @@ func TestStaleDirs(t *testing.T) {
 	dead := starting()
 	stale := names(t, dir)
 	starting()
-	if err := os.Mkdir(filepath.Join(dir, "rlrun-results"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := dead.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "rlrun-results"), 0o700))
+	must.Do(t, dead.Process.Kill())
 	dead.Wait()
 	// A child that the host was starting keeps the lock until it is another program.
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {

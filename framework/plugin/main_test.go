@@ -21,6 +21,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -146,10 +147,7 @@ func launch(t testing.TB, o plugin.LaunchOptions, role ...string) *plugin.Proces
 	if o.Name == "" {
 		o.Name = "faulty"
 	}
-	p, err := plugin.Launch(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plugin.Launch(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // clocked is chance that counts its steps and has no value before the second.
@@ -51,22 +52,13 @@ func TestMetricsOfAgents(t *testing.T) {
 	spec.Action = plugin.Discrete{N: 3, Start: 1}
 	runs := []int{0, 1, 2}
 	for name, p := range map[string]vector.Plugin{"here": p, "seam": loopback(t, p), "shards": vector.Shard(loopback(t, p), loopback(t, p))} {
-		env, err := dicePlugin(spec).OpenEnvironment(t.Context(), nil, len(runs))
-		if err != nil {
-			t.Fatal(err)
-		}
-		agent, err := p.OpenAgent(t.Context(), nil, spec, len(runs))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(dicePlugin(spec).OpenEnvironment(t.Context(), nil, len(runs)))(t)
+		agent := must.Get(p.OpenAgent(t.Context(), nil, spec, len(runs)))(t)
 		if m := agent.Abilities().Measures; m == nil || !slices.Equal(m.Metrics, (&clocked{}).Metrics()) {
 			t.Fatalf("%s: declared %+v", name, m)
 		}
-		out, err := loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(1, spec.ID),
-			Steps: 10, Grid: []int{1, 2, 5, 10}, Discount: 1, Metrics: []result.Metric{result.Reward}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(1, spec.ID),
+			Steps: 10, Grid: []int{1, 2, 5, 10}, Discount: 1, Metrics: []result.Metric{result.Reward}}))(t)
 		for _, o := range out {
 			if got := o.Curves["agent.steps"]; !slices.Equal(got, []float64{0, 1, 4, 9}) {
 				t.Errorf("%s, run %d: agent.steps is %v", name, o.Run, got)

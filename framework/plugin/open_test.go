@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // compiled is how long compiling takes to open.
@@ -47,10 +48,7 @@ func TestOpening(t *testing.T) {
 	if err != nil || d.PreferredLanes != 2 {
 		t.Errorf("prefers %d lanes, %v", d.PreferredLanes, err)
 	}
-	env, err := p.OpenEnvironment(t.Context(), params(t, "none"), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), params(t, "none"), 4))(t)
 	if err := env.Close(); err != nil {
 		t.Error(err)
 	}

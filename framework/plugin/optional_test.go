@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // drawn is counters that can be looked at.
@@ -49,10 +50,7 @@ func (s stored) load(_ context.Context, lane int, state []byte) error {
 
 func loopback(t *testing.T, p vector.Plugin) *plugin.Process {
 	t.Helper()
-	remote, err := plugin.Loopback(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	remote := must.Get(plugin.Loopback(p))(t)
 	t.Cleanup(func() { remote.Close() })
 	return remote
 }
@@ -65,15 +63,10 @@ func TestRender(t *testing.T) {
 			return drawn{&counters{faults: faults{Fault: fault, Lane: -1}, counts: make([]int64, lanes)}}, nil
 		},
 	})
-	env, err := p.OpenEnvironment(t.Context(), nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 2))(t)
 	in, out := start(env.Spec(), 2)
 	for range 3 {
-		if err := env.Step(t.Context(), in, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, env.Step(t.Context(), in, &out))
 		proceed(in.Signals)
 	}
 	if text, err := vector.Render.Ask(t.Context(), env, 1); err != nil || text != "count 2\n" {
@@ -83,16 +76,11 @@ func TestRender(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	fault = "render"
-	if env, err = p.OpenEnvironment(t.Context(), nil, 1); err != nil {
-		t.Fatal(err)
-	}
+	env = must.Get(p.OpenEnvironment(t.Context(), nil, 1))(t)
 	if _, err := vector.Render.Ask(t.Context(), env, 0); err == nil || !strings.Contains(err.Error(), "no colours") {
 		t.Errorf("got %v", err)
 	}
-	plain, err := loopback(t, faultyEnvironment()).OpenEnvironment(t.Context(), nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(loopback(t, faultyEnvironment()).OpenEnvironment(t.Context(), nil, 1))(t)
 	if _, err := vector.Render.Ask(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
@@ -106,13 +94,8 @@ func TestSaveAndLoad(t *testing.T) {
 			return stored{&modulo{faults: faults{Lane: -1}, steps: make([]int, lanes)}}, nil
 		},
 	})
-	agent, err := p.OpenAgent(t.Context(), nil, spec, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := vector.Load(t.Context(), agent, 0, []byte{7}); err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(p.OpenAgent(t.Context(), nil, spec, 2))(t)
+	must.Do(t, vector.Load(t.Context(), agent, 0, []byte{7}))
 	state, err := vector.Save(t.Context(), agent, 0)
 	if err != nil || len(state) != 1 || state[0] != 7 {
 		t.Errorf("%v, %v", state, err)
@@ -121,20 +104,14 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := vector.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("got %v", err)
 	}
-	shards, err := vector.Shard(p, p).OpenAgent(t.Context(), nil, spec, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shards := must.Get(vector.Shard(p, p).OpenAgent(t.Context(), nil, spec, 2))(t)
 	if err := vector.Load(t.Context(), shards, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("shards: got %v", err)
 	}
 	if _, err := vector.Save(t.Context(), agent, -1); err == nil {
 		t.Error("saved lane -1")
 	}
-	plain, err := loopback(t, faultyAgent()).OpenAgent(t.Context(), nil, spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(loopback(t, faultyAgent()).OpenAgent(t.Context(), nil, spec, 1))(t)
 	if _, err := vector.Save(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
@@ -159,10 +136,7 @@ func TestAbilityCrosses(t *testing.T) {
 	if err != nil || len(d.Capabilities) != 1 || d.Capabilities[0] != "action_names" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	env, err := vector.Shard(loopback(t, p), p).OpenEnvironment(t.Context(), nil, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(vector.Shard(loopback(t, p), p).OpenEnvironment(t.Context(), nil, 3))(t)
 	defer env.Close()
 	for lane := range 3 {
 		if names, err := vector.ActionNames.Ask(t.Context(), env, lane); err != nil || len(names) != 2 || names[1] != "on" {
@@ -173,10 +147,7 @@ func TestAbilityCrosses(t *testing.T) {
 		t.Error("lane 3 of 3 answered")
 	}
 	plain := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, newWalk)
-	mixed, err := vector.Shard(p, plain).OpenEnvironment(t.Context(), nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mixed := must.Get(vector.Shard(p, plain).OpenEnvironment(t.Context(), nil, 2))(t)
 	if vector.ActionNames.Has(mixed) {
 		t.Error("shards have an ability that one of them lacks")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -31,14 +32,8 @@ var optionSpec = framework.Spec{
 // plugin, and returns their outcomes as text.
 func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Config) ([]string, error) {
 	t.Helper()
-	env, err := dicePlugin(optionSpec).OpenEnvironment(t.Context(), nil, len(runs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent, err := p.OpenAgent(t.Context(), nil, optionSpec, len(runs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(dicePlugin(optionSpec).OpenEnvironment(t.Context(), nil, len(runs)))(t)
+	agent := must.Get(p.OpenAgent(t.Context(), nil, optionSpec, len(runs)))(t)
 	able := agent.Abilities().Options
 	if able == nil {
 		t.Fatalf("a %T has no options", agent)
@@ -73,10 +68,7 @@ func TestOptionsThroughTheSeam(t *testing.T) {
 	indexed.Decider.Rule, indexed.Decider.Bound = options.RuleIndex, bandit.V
 	for name, o := range map[string]explore.Config{"stochastic": stochastic(), "index": indexed} {
 		t.Run(name, func(t *testing.T) {
-			want, err := explored(t, optiontest.Plugin(), []int{0, 1, 2, 3, 4}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(explored(t, optiontest.Plugin(), []int{0, 1, 2, 3, 4}, o))(t)
 			if n := strings.Count(fmt.Sprint(want), " true "); n == 0 {
 				t.Error("nothing was ever explored")
 			}
@@ -103,27 +95,19 @@ func TestOptionsThroughTheSeam(t *testing.T) {
 // An agent without options has none through the seam either, and one with options
 // acts as it would by itself without exploration in the config for it.
 func TestAgentsWithoutOptions(t *testing.T) {
-	agent, err := loopback(t, gamblerPlugin()).OpenAgent(t.Context(), nil, optionSpec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(loopback(t, gamblerPlugin()).OpenAgent(t.Context(), nil, optionSpec, 1))(t)
 	if agent.Abilities().Options != nil {
 		t.Errorf("a %T has options", agent)
 	}
 	var logs []string
 	for _, p := range []vector.Plugin{optiontest.Plugin(), loopback(t, optiontest.Plugin())} {
-		agent, err := p.OpenAgent(t.Context(), nil, optionSpec, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		agent := must.Get(p.OpenAgent(t.Context(), nil, optionSpec, 2))(t)
 		in, actions := vector.NewFeedback(optionSpec, 2), space.NewColumn(optionSpec.Action, 2)
 		in.Signals[0], in.Signals[1], in.Seeds[1] = vector.NewRun, vector.NewRun, 7
 		log := ""
 		for k := range 20 {
 			in.Observations.Int64[0], in.Observations.Int64[1] = int64(k%4-1), int64(k*k%4-1)
-			if err := agent.Step(t.Context(), in, &actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, agent.Step(t.Context(), in, &actions))
 			log += fmt.Sprint(actions.Int64)
 			in.Signals[0], in.Signals[1] = vector.Continue, vector.Continue
 			in.Rewards[0], in.Rewards[1] = float64(k%3), 5

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // What was pinned passes until one of its files changes, comes or goes.
@@ -18,9 +19,7 @@ func TestPins(t *testing.T) {
 	dir := directory(t, "rlrun-plugin-grid", "other program")
 	t.Chdir(dir)
 	write := func(name, text string) {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 	write("grid.py", "print(1)")
 	s := plugin.Search{Dirs: []string{dir}, Bundled: []string{"bandit"}}
@@ -34,18 +33,11 @@ func TestPins(t *testing.T) {
 		reference string
 		args      []string
 	}{{"grid", nil}, {"sh", script}, {filepath.Join(dir, "other program"), nil}} {
-		found, err := s.Resolve(p.reference, p.args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := pins.Pin(found, nil, p.reference, p.args...); err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(s.Resolve(p.reference, p.args...))(t)
+		must.Do(t, pins.Pin(found, nil, p.reference, p.args...))
 	}
 	var text bytes.Buffer
-	if err := pins.Encode(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pins.Encode(&text))
 	write(lock, text.String())
 	read, err := plugin.ReadPins(lock)
 	if err != nil || !reflect.DeepEqual(*read, pins) {
@@ -65,10 +57,7 @@ func TestPins(t *testing.T) {
 
 	check := func(reference string, args ...string) error {
 		t.Helper()
-		found, err := s.Resolve(reference, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(s.Resolve(reference, args...))(t)
 		return read.Check(lock, found, reference, args...)
 	}
 	good := func(when string) {
@@ -95,9 +84,7 @@ func TestPins(t *testing.T) {
 	write("grid.py", "print(1)")
 	write("nothing.txt", "")
 	bad("a new file", "the digest of nothing.txt is sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855, in rlrun.lock.yaml it is none", check("sh", script...))
-	if err := errors.Join(os.Remove("nothing.txt"), os.Remove("grid.py")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove("nothing.txt"), os.Remove("grid.py")))
 	bad("a lost file", "rlrun.lock.yaml has a file grid.py, which is not there", check("sh", script...))
 	write("grid.py", "print(1)")
 	good("at last")
@@ -115,9 +102,7 @@ func TestBadLockFiles(t *testing.T) {
 		"version: 1\nplugins: [a]\n":           "is no lock file",
 		"version: 1\nplugins: {a: {b: [1]}}\n": "is no lock file",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := plugin.ReadPins(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: got %v, want one line with %q", text, err, want)
 		}
@@ -130,28 +115,17 @@ func TestPinsOfVirtualEnvironments(t *testing.T) {
 	digests := func(interpreter, body string) map[string]string {
 		t.Helper()
 		bin := filepath.Join(t.TempDir(), "bin")
-		if err := os.Mkdir(bin, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(bin, 0o755))
 		script := filepath.Join(bin, "rlrun-plugin-maze")
 		for path, text := range map[string]string{
 			filepath.Join(bin, "..", "pyvenv.cfg"): "",
 			filepath.Join(bin, "python3"):          interpreter,
 			script:                                 "#!" + bin + "/python3 -E\n" + body,
 		} {
-			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 		}
-		found, err := plugin.Search{}.Resolve(script)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := found.Digests()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		found := must.Get(plugin.Search{}.Resolve(script))(t)
+		return must.Get(found.Digests())(t)
 	}
 	here := digests("CPython", "import maze")
 	if len(here) != 2 || here["python3"] == "" {

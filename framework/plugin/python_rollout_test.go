@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // made describes the steps of a rollout, bit for bit, lane by lane.
@@ -36,19 +37,13 @@ func TestPythonRollout(t *testing.T) {
 	python := pythonCommand(t)
 	for name, args := range map[string][]string{"copies": {"testdata/wander.py"}, "batch": {"testdata/wander.py", "batch"}} {
 		t.Run(name, func(t *testing.T) {
-			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Name: name, Command: python, Args: args})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(plugin.Launch(t.Context(), plugin.LaunchOptions{Name: name, Command: python, Args: args}))(t)
 			defer p.Close()
 			for _, tt := range []struct{ lanes, steps, episodes, idle int }{
 				{1, 1, 1, -1}, {1, 60, 60, -1}, {2, 60, 1, -1}, {3, 40, 3, 1}, {5, 200, 20, 4},
 			} {
 				play := func(wrap func(vector.Environment) vector.Environment) (log []string) {
-					env, err := p.OpenEnvironment(t.Context(), nil, tt.lanes)
-					if err != nil {
-						t.Fatal(err)
-					}
+					env := must.Get(p.OpenEnvironment(t.Context(), nil, tt.lanes))(t)
 					defer env.Close()
 					spec := env.Spec()
 					env = wrap(env)
@@ -57,12 +52,8 @@ func TestPythonRollout(t *testing.T) {
 						in.Signals[tt.idle] = vector.Idle
 					}
 					for range 3 {
-						if err := vector.RollOut(t.Context(), env, in, out); err != nil {
-							t.Fatal(err)
-						}
-						if err := out.Check(&spec, in); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, vector.RollOut(t.Context(), env, in, out))
+						must.Do(t, out.Check(&spec, in))
 						log = append(log, made(out)...)
 						for i := range tt.lanes { // goes on, if it can
 							last := (i+1)*tt.steps - 1

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A plugin in Python tells of the modules of its project and of packages, not of
@@ -18,9 +19,7 @@ func TestPythonSources(t *testing.T) {
 	dir := t.TempDir()
 	script, helper := filepath.Join(dir, "maze.py"), filepath.Join(dir, "helper.py")
 	write := func(path, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(script, `
 import rlrun
@@ -47,11 +46,7 @@ rlrun.serve(Maze)
 	write(cellar, "import json, importlib\ndef open():\n    return importlib.import_module('area.door')\nSTART = 0\n")
 	write(door, "")
 	sources := func() map[string]string {
-		s, err := launchPython(t, plugin.LaunchOptions{Name: "maze"}, script).Sources(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Get(launchPython(t, plugin.LaunchOptions{Name: "maze"}, script).Sources(t.Context()))(t)
 	}
 	first := sources()
 	for name, want := range map[string]string{"module helper": "sha256:", "module __main__": "sha256:", "package numpy": "",
@@ -75,9 +70,7 @@ rlrun.serve(Maze)
 
 	found := plugin.Found{Command: os.Args[0]}
 	var pins plugin.Pins
-	if err := pins.Pin(found, first, "maze"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pins.Pin(found, first, "maze"))
 	if err := pins.Check("l", found, "maze"); err != nil {
 		t.Error(err)
 	}

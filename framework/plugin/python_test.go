@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // pythonCommand returns the interpreter that has the package rlrun. If none
@@ -37,10 +38,7 @@ func launchPython(t testing.TB, o plugin.LaunchOptions, script ...string) *plugi
 	t.Helper()
 	o.Command, o.Args = pythonCommand(t), script
 	o.Name = cmp.Or(o.Name, "faulty")
-	p, err := plugin.Launch(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plugin.Launch(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -135,24 +133,14 @@ func TestPythonEnds(t *testing.T) {
 			t.Parallel()
 			host := exec.Command(os.Args[0], append([]string{"host"}, command...)...)
 			host.Stderr = os.Stderr
-			out, err := host.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(host.StdoutPipe())(t)
+			must.Do(t, host.Start())
+			line := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 			var pid int
 			if _, err := fmt.Sscan(line, &pid); err != nil || !alive(pid) {
 				t.Fatalf("the host says %q; %v", line, err)
 			}
-			if err := host.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, host.Process.Kill())
 			host.Wait()
 			waitForEnd(t, pid)
 		})
@@ -161,9 +149,7 @@ func TestPythonEnds(t *testing.T) {
 		t.Parallel()
 		p := launchPython(t, plugin.LaunchOptions{}, script)
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-			if err := kill(p.Pid(), signal); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, kill(p.Pid(), signal))
 			if err := stepEnvironment(t, p, "none", struck); err != nil {
 				t.Errorf("after %v: %v", signal, err)
 			}

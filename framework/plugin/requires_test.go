@@ -5,6 +5,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestCheckRequires(t *testing.T) {
@@ -36,10 +38,7 @@ func TestReleaseIsOne(t *testing.T) {
 		"../../python/src/rlrun/__init__.py": `(?m)^__version__ = "(.*)"$`,
 		"../../CITATION.cff":                 `(?m)^version: (.*)$`,
 	} {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		if m := regexp.MustCompile(pattern).FindSubmatch(data); m == nil || string(m[1]) != Release {
 			t.Errorf("%s has the version %q, Release is %s", file, m, Release)
 		}

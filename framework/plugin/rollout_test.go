@@ -21,6 +21,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // rolloutOf asks for a rollout of fresh counters under a policy without pattern.
@@ -54,22 +55,15 @@ func TestRollout(t *testing.T) {
 		episodes := rapid.IntRange(1, steps).Draw(t, "episodes")
 		idle := rapid.IntRange(0, lanes).Draw(t, "idle lane")
 		roll := func(p vector.Plugin, wrap func(vector.Environment) vector.Environment) *vector.Trajectories {
-			env, err := p.OpenEnvironment(context.Background(), []byte(`{"lane":-1,"name":"test/counters@1"}`), lanes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := must.Get(p.OpenEnvironment(context.Background(), []byte(`{"lane":-1,"name":"test/counters@1"}`), lanes))(t)
 			defer env.Close()
 			spec := env.Spec()
 			in, out := rolloutOf(spec, lanes, steps, episodes), vector.NewTrajectories(spec, lanes, steps)
 			if idle < lanes {
 				in.Signals[idle] = vector.Idle
 			}
-			if err := vector.RollOut(context.Background(), wrap(env), in, out); err != nil {
-				t.Fatal(err)
-			}
-			if err := out.Check(&spec, in); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, vector.RollOut(context.Background(), wrap(env), in, out))
+			must.Do(t, out.Check(&spec, in))
 			return out
 		}
 		want := roll(faultyEnvironment(), func(e vector.Environment) vector.Environment {
@@ -160,10 +154,7 @@ func TestRolloutFails(t *testing.T) {
 // A request that makes no sense does not reach the plugin, and costs nothing.
 func TestRolloutIsRefused(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	env, err := p.OpenEnvironment(t.Context(), nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 2))(t)
 	in, out := rolloutOf(env.Spec(), 2, 4, 4), vector.NewTrajectories(env.Spec(), 2, 4)
 	in.Policy[0] = -1
 	if err := vector.RollOut(t.Context(), env, in, out); err == nil || !strings.Contains(err.Error(), "probability -1") {

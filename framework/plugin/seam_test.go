@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // dice is an environment over any spaces: everything is random, and the reward is
@@ -157,24 +158,12 @@ func TestSeamIsTransparent(t *testing.T) {
 			}
 		}
 		ctx := context.Background()
-		want, err := play(ctx, dicePlugin(spec), gamblerPlugin(), signals)
-		if err != nil {
-			t.Fatal(err)
-		}
-		envs, err := plugin.Loopback(dicePlugin(spec))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(play(ctx, dicePlugin(spec), gamblerPlugin(), signals))(t)
+		envs := must.Get(plugin.Loopback(dicePlugin(spec)))(t)
 		defer envs.Close()
-		agents, err := plugin.Loopback(gamblerPlugin())
-		if err != nil {
-			t.Fatal(err)
-		}
+		agents := must.Get(plugin.Loopback(gamblerPlugin()))(t)
 		defer agents.Close()
-		got, err := play(ctx, envs, agents, signals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(play(ctx, envs, agents, signals))(t)
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("the columns differ:\n% x\n% x", got, want)
 		}
@@ -190,10 +179,7 @@ func TestControl(t *testing.T) {
 	if got, err := p.Describe(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("describe: got %+v (%v), want %+v", got, err, want)
 	}
-	env, err := p.OpenEnvironment(t.Context(), nil, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 3))(t)
 	wantSpec := (&counters{}).Spec()
 	wantSpec.ID = fmt.Sprintf("test/faulty-%d@1", p.Pid())
 	if got := env.Spec(); !reflect.DeepEqual(got, wantSpec) {
@@ -216,10 +202,7 @@ func TestControlErrors(t *testing.T) {
 	}
 	_, agentErr := p.OpenAgent(t.Context(), nil, (&counters{}).Spec(), 1)
 	_, badSpec := p.OpenAgent(t.Context(), nil, framework.Spec{}, 1)
-	lost, err := p.OpenEnvironment(t.Context(), []byte(`{"fault":"models"}`), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lost := must.Get(p.OpenEnvironment(t.Context(), []byte(`{"fault":"models"}`), 1))(t)
 	_, modelErr := vector.Models(t.Context(), lost)
 	for _, tt := range []struct {
 		name string
@@ -242,10 +225,7 @@ func TestControlErrors(t *testing.T) {
 			}
 		})
 	}
-	env, err := p.OpenEnvironment(t.Context(), []byte(`{"fault":"no model"}`), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), []byte(`{"fault":"no model"}`), 1))(t)
 	if env.Abilities().Models != nil {
 		t.Error("an environment without models has some")
 	}
@@ -254,15 +234,9 @@ func TestControlErrors(t *testing.T) {
 // A column of 8 MB crosses either way: gRPC's default limit is 4.
 func TestLargeMessages(t *testing.T) {
 	wide := space.Box{Shape: []int{1 << 20}, Low: []float64{0}, High: []float64{255}, Type: space.Uint8}
-	p, err := plugin.Loopback(dicePlugin(framework.Spec{ID: "test/dice@1", Observation: wide, Action: wide, RewardHigh: 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plugin.Loopback(dicePlugin(framework.Spec{ID: "test/dice@1", Observation: wide, Action: wide, RewardHigh: 1})))(t)
 	defer p.Close()
-	env, err := p.OpenEnvironment(t.Context(), nil, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.OpenEnvironment(t.Context(), nil, 8))(t)
 	in, out := start(env.Spec(), 8)
 	if err := env.Step(t.Context(), in, &out); err != nil {
 		t.Error(err)

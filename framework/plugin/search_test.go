@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // directory makes a directory with executables, and with a file that is none.
@@ -15,13 +16,9 @@ func directory(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "rlrun-plugin-text"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rlrun-plugin-text"), nil, 0o644))
 	return dir
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // shards starts so many processes of one role.
@@ -44,10 +45,7 @@ func TestShardIsTransparent(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "steps") {
 			signals = append(signals, rapid.SliceOfN(kinds, lanes, lanes).Draw(t, "signals"))
 		}
-		want, err := play(context.Background(), dicePlugin(spec), gamblerPlugin(), signals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(play(context.Background(), dicePlugin(spec), gamblerPlugin(), signals))(t)
 		copies := func(p vector.Plugin, name string) vector.Plugin {
 			var list []vector.Plugin
 			for range rapid.IntRange(1, 4).Draw(t, name) {
@@ -55,10 +53,7 @@ func TestShardIsTransparent(t *testing.T) {
 			}
 			return vector.Shard(list...)
 		}
-		got, err := play(context.Background(), copies(dicePlugin(spec), "environments"), copies(gamblerPlugin(), "agents"), signals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(play(context.Background(), copies(dicePlugin(spec), "environments"), copies(gamblerPlugin(), "agents"), signals))(t)
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("the columns differ:\n% x\n% x", got, want)
 		}
@@ -68,10 +63,7 @@ func TestShardIsTransparent(t *testing.T) {
 // The same in processes, with exploration that the host decides.
 func TestShardedOptions(t *testing.T) {
 	runs := []int{0, 1, 2, 3, 4}
-	want, err := explored(t, optiontest.Plugin(), runs, stochastic())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(explored(t, optiontest.Plugin(), runs, stochastic()))(t)
 	got, err := explored(t, shards(t, 3, "serve-options"), runs, stochastic())
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("in three processes (%v)\n%s\nin this one\n%s", err, got, want)
@@ -85,15 +77,8 @@ func TestShardAbilities(t *testing.T) {
 	open := func(lanes int, f faults) vector.Environment {
 		t.Helper()
 		f.Lane, f.Step, f.ID = -1, struck-1, faultyID
-		params, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		env, err := p.OpenEnvironment(t.Context(), params, lanes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return env
+		params := must.Get(json.Marshal(f))(t)
+		return must.Get(p.OpenEnvironment(t.Context(), params, lanes))(t)
 	}
 	step := func(env vector.Environment, lanes int) (err error) {
 		in, out := start(env.Spec(), lanes)
@@ -107,9 +92,7 @@ func TestShardAbilities(t *testing.T) {
 	}
 	for _, lanes := range []int{1, 2, 3, 10} {
 		env := open(lanes, faults{})
-		if err := step(env, lanes); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step(env, lanes))
 		models, err := vector.Models(t.Context(), env)
 		if err != nil || len(models) != lanes || models[lanes-1] == nil {
 			t.Errorf("%d lanes: models %v (%v)", lanes, models, err)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A host that is suspended for longer than the limit of a call, by Ctrl-Z or by a
@@ -20,13 +22,8 @@ func TestSuspendedHost(t *testing.T) {
 	const limit = 2 * time.Second
 	host := exec.Command(os.Args[0], "host", os.Args[0], "serve-environment")
 	host.Env = append(os.Environ(), "HOST_CALL="+limit.String())
-	out, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(host.StdoutPipe())(t)
+	must.Do(t, host.Start())
 	ended := make(chan error, 1)
 	var pid int
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -37,9 +34,7 @@ func TestSuspendedHost(t *testing.T) {
 	defer host.Process.Kill()
 	signal := func(pid int, s syscall.Signal) {
 		t.Helper()
-		if err := kill(pid, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, kill(pid, s))
 	}
 	signal(pid, syscall.SIGSTOP) // so that a call is under way
 	time.Sleep(limit / 20)
@@ -65,13 +60,8 @@ func TestHostSuspendedAtTheStart(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
 	host := exec.Command(os.Args[0], "host", "sh", "-c", `>"$1"; sleep 5.2; exec "$0" serve-environment`, os.Args[0], begun)
 	host.Env = append(os.Environ(), "HOST_START="+limit.String())
-	out, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(host.StdoutPipe())(t)
+	must.Do(t, host.Start())
 	defer func() {
 		_ = host.Process.Kill()
 		_ = host.Wait()
@@ -85,9 +75,7 @@ func TestHostSuspendedAtTheStart(t *testing.T) {
 		}
 	}
 	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
-		if err := kill(host.Process.Pid, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, kill(host.Process.Pid, s))
 		if s == syscall.SIGSTOP {
 			time.Sleep(5 * time.Second)
 		}

@@ -17,21 +17,17 @@ import (
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/report/reporttest"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // open shows a page of a summary at a width, light or dark.
 func open(t *testing.T, ctx context.Context, s *result.Summary, p Page, width int64, theme string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(page(t, s, p)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := chromedp.Run(ctx, chromedp.EmulateViewport(width, 900),
+	must.Do(t, os.WriteFile(file, []byte(page(t, s, p)), 0o600))
+	must.Do(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-		chromedp.Navigate("file://"+file), chromedp.WaitVisible("#scores figure svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		chromedp.Navigate("file://"+file), chromedp.WaitVisible("#scores figure svg")))
 }
 
 func evaluate[T any](t *testing.T, ctx context.Context, js string) (out T) {
@@ -78,9 +74,7 @@ func TestPageInABrowser(t *testing.T) {
 		for _, theme := range []string{"light", "dark"} {
 			open(t, ctx, s, p, width, theme)
 			var empty int
-			if err := chromedp.Run(ctx, chromedp.Evaluate(scrollAll, &empty, await)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chromedp.Run(ctx, chromedp.Evaluate(scrollAll, &empty, await)))
 			if empty != 0 {
 				t.Errorf("%d %s: %d figures without a drawing", width, theme, empty)
 			}
@@ -191,13 +185,9 @@ func TestPageAnswers(t *testing.T) {
 		t.Errorf("the search shows %q", evaluate[string](t, ctx, `document.querySelector("#shown").textContent`))
 	}
 	set("search", "", "input")
-	if err := chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#shown").textContent === "12 agents"`, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#shown").textContent === "12 agents"`, nil)))
 	// Pointing at the first score names its agent.
-	if err := chromedp.Run(ctx, chromedp.WaitVisible("#scores figure svg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, chromedp.WaitVisible("#scores figure svg")))
 	name := evaluate[string](t, ctx, `(() => {
   const d = document.querySelector("#scores .drawing"), b = d.querySelector("svg").getBoundingClientRect();
   d.dispatchEvent(new PointerEvent("pointermove", { clientX: b.left + b.width / 2, clientY: b.top + 40, bubbles: true }));
@@ -222,13 +212,9 @@ func TestPageAnswers(t *testing.T) {
 	if strings.Join(saved, " ") != "SVG PNG CSV" {
 		t.Fatalf("charts are saved as %v", saved)
 	}
-	if err := chromedp.Run(ctx, chromedp.Poll(`window.saved.length === 3`, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, chromedp.Poll(`window.saved.length === 3`, nil)))
 	var contents []string
-	if err := chromedp.Run(ctx, chromedp.Evaluate(`Promise.all(window.saved.map(async (b) => b.type + " " + b.size + " " + (b.type === "image/png" ? "" : await b.text())))`, &contents, await)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, chromedp.Evaluate(`Promise.all(window.saved.map(async (b) => b.type + " " + b.size + " " + (b.type === "image/png" ? "" : await b.text())))`, &contents, await)))
 	all := strings.Join(contents, "\n")
 	for _, want := range []string{"image/svg+xml ", "image/png ", "text/csv ", "environment,agent,step,metric,mean,ci_low,ci_high\r\n", "</svg>"} {
 		if !strings.Contains(all, want) {

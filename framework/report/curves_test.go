@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func equal(a, b []float64) bool {
@@ -94,10 +95,7 @@ func TestIsLog(t *testing.T) {
 func TestNewFigure(t *testing.T) {
 	s := demo(t, []string{"a", "b", "c"}, 1000, 50, 5, true)
 	const env = "bernoulli-bandit, 16 arms"
-	f, err := NewFigure(s, env, result.Reward, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(NewFigure(s, env, result.Reward, Options{}))(t)
 	if len(f.Lines) != 3 || !f.LogX || len(f.Levels) != 1 || f.Levels[0].Y != 0.941 || f.YLabel != "mean reward per step (window mean)" {
 		t.Errorf("got %d lines, log %v, levels %v, y %q", len(f.Lines), f.LogX, f.Levels, f.YLabel)
 	}
@@ -105,10 +103,7 @@ func TestNewFigure(t *testing.T) {
 		t.Error("a line is not its curve")
 	}
 	linear := false
-	f, err = NewFigure(s, env, result.Regret, Options{Title: "T", Agents: []string{"c", "a"}, Labels: []string{"see", "ay"}, LogX: &linear, Smooth: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(NewFigure(s, env, result.Regret, Options{Title: "T", Agents: []string{"c", "a"}, Labels: []string{"see", "ay"}, LogX: &linear, Smooth: 5}))(t)
 	if f.Title != "T" || f.LogX || len(f.Levels) != 0 || f.Lines[0].Label != "see" || !equal(f.Lines[0].Y, s.Curve(env, "c", result.Regret).Mean) {
 		t.Errorf("got %q, log %v, levels %v, first line %q", f.Title, f.LogX, f.Levels, f.Lines[0].Label)
 	}
@@ -128,9 +123,7 @@ func TestSmoothingLeavesTheSummaryAlone(t *testing.T) {
 	s := demo(t, []string{"a"}, 1000, 900, 3, false)
 	c := s.Curve("gaussian-bandit", "a", result.Reward)
 	before := slices.Clone(c.Mean)
-	if _, err := NewFigure(s, "gaussian-bandit", result.Reward, Options{Smooth: 10}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(NewFigure(s, "gaussian-bandit", result.Reward, Options{Smooth: 10}))(t)
 	if !equal(before, c.Mean) {
 		t.Error("the summary changed")
 	}
@@ -144,10 +137,7 @@ func TestFigureOfManyAgents(t *testing.T) {
 	}
 	s := invented(labels, 1, 30)
 	for m, lower := range map[result.Metric]bool{result.Reward: false, result.Regret: true} {
-		f, err := NewFigure(s, "environment 0", m, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(NewFigure(s, "environment 0", m, Options{}))(t)
 		all := texts(t, svg(t, f))
 		if n := len(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "agent ") })); n != bestColored {
 			t.Errorf("%d agents are in the legend, want %d", n, bestColored)

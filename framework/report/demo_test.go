@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // demo is the summary of an invented experiment: every agent of labels learns at
@@ -61,9 +62,5 @@ func demo(t testing.TB, labels []string, steps, points, runs int, log bool) *res
 			}
 		}
 	}
-	s, err := result.Aggregate(meta, result.Sorted(recs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
 }

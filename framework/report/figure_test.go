@@ -17,14 +17,14 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func svg(t *testing.T, f *Figure) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := f.WriteSVG(&buf); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.WriteSVG(&buf))
 	return buf.String()
 }
 
@@ -85,16 +85,11 @@ func TestFigureIsDrawn(t *testing.T) {
 		t.Error("two drawings as SVG differ")
 	}
 	var a, b bytes.Buffer
-	if err := errors.Join(f.WritePNG(&a), f.WritePNG(&b)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(f.WritePNG(&a), f.WritePNG(&b)))
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Error("two drawings as PNG differ")
 	}
-	img, err := png.Decode(&a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(&a))(t)
 	colors := map[[3]uint32]bool{}
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
@@ -158,10 +153,7 @@ func TestLegendCoversNothing(t *testing.T) {
 			for range n {
 				f.Lines = append(f.Lines, ramp(strings.Repeat("m", length), 3, 1))
 			}
-			l, err := f.layout()
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(f.layout())(t)
 			c := draw.New(vgimg.New(l.width, l.height))
 			axes, at := l.place(c)
 			box := vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - l.legend.height}, Max: vg.Point{X: at.X + l.legend.width, Y: at.Y}}
@@ -245,10 +237,7 @@ func TestLegendNamesWhatIsDrawn(t *testing.T) {
 // no legend is cut off.
 func TestTextsHaveWidths(t *testing.T) {
 	f := &Figure{Title: "16 arms", XLabel: "steps", YLabel: "reward", Lines: []Line{ramp("a & b, optimistic γ=0.99", 3, 1), ramp(strings.Repeat("m", 25), 3, 2)}}
-	l, err := f.layout()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(f.layout())(t)
 	text := svg(t, f)
 	within := regexp.MustCompile(`<text textLength="([0-9.]+)" lengthAdjust="spacingAndGlyphs" x="([0-9.]+)" y="[-0-9.]+" transform="scale\(1, -1\)"`)
 	found := within.FindAllStringSubmatch(text, -1)

@@ -12,24 +12,20 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func page(t testing.TB, s *result.Summary, p Page) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := WriteHTML(&buf, s, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteHTML(&buf, s, p))
 	return buf.String()
 }
 
 // elements parses a page and returns its elements by tag.
 func elements(t *testing.T, file string) map[string][]*html.Node {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(html.Parse(strings.NewReader(file)))(t)
 	out := map[string][]*html.Node{}
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode {
@@ -63,9 +59,7 @@ func embedded(t *testing.T, file string) (d pageData) {
 	t.Helper()
 	for _, n := range elements(t, file)["script"] {
 		if attribute(n, "id") == "data" {
-			if err := json.Unmarshal([]byte(textOf(n)), &d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(textOf(n)), &d))
 			return d
 		}
 	}
@@ -303,10 +297,7 @@ func TestPageOfUnfinishedExperiments(t *testing.T) {
 		"all failed": {{Environment: "e", Agent: "a", Status: result.Failed, Error: "no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := result.Aggregate(meta, result.Sorted(recs))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
 			file := page(t, s, Page{})
 			missing := "2,999 of 3,000"
 			if len(recs) == 0 {

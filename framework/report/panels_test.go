@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // In all panels a colour is of one agent. Of many agents the ones in colour have the best
@@ -31,14 +32,8 @@ func TestPanels(t *testing.T) {
 			}
 		}
 	}
-	s, err := result.Aggregate(meta, result.Sorted(recs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewPanels(s, result.Reward, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
+	p := must.Get(NewPanels(s, result.Reward, Options{}))(t)
 	if len(p.Figures) != 3 {
 		t.Fatalf("%d panels", len(p.Figures))
 	}
@@ -54,9 +49,7 @@ func TestPanels(t *testing.T) {
 		}
 	}
 	var svg bytes.Buffer
-	if err := p.WriteSVG(&svg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.WriteSVG(&svg))
 	for _, text := range []string{">up<", ">down<", ">up again<", ">a24<", ">15 more agents<", ">Mean reward per step (window mean), over steps<"} {
 		if strings.Count(svg.String(), text) != 1 {
 			t.Errorf("%q is not there once", text)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestWritePlots(t *testing.T) {
@@ -15,10 +16,7 @@ func TestWritePlots(t *testing.T) {
 	var contents []string
 	for range 2 {
 		dir := t.TempDir()
-		files, err := WritePlots(dir, s, []result.Metric{result.OptimalAction, result.Regret}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(WritePlots(dir, s, []result.Metric{result.OptimalAction, result.Regret}, Options{}))(t)
 		want := []string{
 			"plots/bernoulli-bandit-16-arms-regret.svg", "plots/bernoulli-bandit-16-arms-regret.png",
 			"plots/bernoulli-bandit-16-arms-optimal_action.svg", "plots/bernoulli-bandit-16-arms-optimal_action.png",
@@ -67,9 +65,7 @@ func TestChosenMetrics(t *testing.T) {
 func TestWritePlotsReportsErrors(t *testing.T) {
 	s := demo(t, []string{"a"}, 10, 5, 2, false)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	if _, err := WritePlots(file, s, nil, Options{}); err == nil {
 		t.Error("no error below a file")
 	}

@@ -13,6 +13,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func smallMeta() Meta {
@@ -50,11 +52,7 @@ func smallRecords() []Record {
 
 func mustAggregate(t testing.TB, meta Meta, recs []Record) *Summary {
 	t.Helper()
-	s, err := Aggregate(meta, Sorted(recs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(Aggregate(meta, Sorted(recs)))(t)
 }
 
 // valuesOf collects a value of every ok record of one agent in one environment.
@@ -175,10 +173,7 @@ func TestCountsAndFailures(t *testing.T) {
 
 // Whatever files the records are in, the statistics have the same bits.
 func TestOrderDoesNotMatter(t *testing.T) {
-	want, err := json.Marshal(mustAggregate(t, smallMeta(), smallRecords()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(json.Marshal(mustAggregate(t, smallMeta(), smallRecords())))(t)
 	dirs := 0
 	base := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -190,18 +185,10 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			files[name] = append(files[name], r)
 		}
 		for name, recs := range files {
-			if err := WriteRecords(dir, name, recs); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WriteRecords(dir, name, recs))
 		}
-		s, err := Aggregate(smallMeta(), ReadRecords(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Aggregate(smallMeta(), ReadRecords(dir)))(t)
+		got := must.Get(json.Marshal(s))(t)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
@@ -250,14 +237,9 @@ func TestAggregateRefuses(t *testing.T) {
 
 func TestSummaryJSONRoundTrip(t *testing.T) {
 	s := mustAggregate(t, smallMeta(), smallRecords())
-	first, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(json.Marshal(s))(t)
 	var back Summary
-	if err := json.Unmarshal(first, &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(first, &back))
 	second, err := json.Marshal(&back)
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("%v: %s became %s", err, first, second)
@@ -304,10 +286,7 @@ func TestValuesAreFinite(t *testing.T) {
 	for run, x := range []float64{1.7e308, -1.7e308, math.Inf(1), 1} {
 		recs = append(recs, Record{Environment: "e", Agent: "a", Run: run, Status: OK, Steps: 4, Curves: map[Metric][]float64{Reward: {x, x}}})
 	}
-	s, err := Aggregate(meta, Sorted(recs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Aggregate(meta, Sorted(recs)))(t)
 	for _, m := range []Metric{Reward, CumulativeReward} {
 		if row := s.Row("e", "a", m); len(row.Values) != 1 || row.Runs[0] != 3 {
 			t.Errorf("%s: runs %v have values %v", m, row.Runs, row.Values)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Packing keeps every record that counts, byte for byte, also if a packing before was
@@ -18,13 +20,9 @@ func TestCompact(t *testing.T) {
 			rec := Record{Environment: "e", Agent: agent, Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
 			if run == 0 { // failed first
 				failed := Record{Environment: "e", Agent: agent, Run: run, Status: Failed, Error: "x"}
-				if err := WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{failed}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{failed}))
 			}
-			if err := WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{rec}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{rec}))
 		}
 	}
 	read := func() (lines []string) {
@@ -46,9 +44,7 @@ func TestCompact(t *testing.T) {
 	}
 	kept := map[string][]byte{} // what an interrupted packing would have left
 	for _, path := range half[:3] {
-		if kept[path], err = os.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
+		kept[path] = must.Get(os.ReadFile(path))(t)
 	}
 	for range 2 {
 		if _, files, err = Compact(t.Context(), Meta{Environments: []string{"e", "f"}, Agents: []string{"a", "b"}}, dir); err != nil || files != 2 {
@@ -58,9 +54,7 @@ func TestCompact(t *testing.T) {
 			t.Fatal("records differ")
 		}
 		for path, data := range kept {
-			if err := os.WriteFile(filepath.Join(dir, "runs", "left-"+filepath.Base(path)), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "runs", "left-"+filepath.Base(path)), data, 0o644))
 		}
 		if !slices.Equal(read(), before) {
 			t.Fatal("records differ with files that are left")
@@ -97,9 +91,7 @@ func TestCompactIsInterrupted(t *testing.T) {
 		dir := t.TempDir()
 		for run := range files {
 			rec := Record{Environment: "e", Agent: string(rune('a' + run/2)), Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
-			if err := WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: rec.Agent, First: run, Last: run}), []Record{rec}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: rec.Agent, First: run, Last: run}), []Record{rec}))
 		}
 		before := read(dir)
 		_, after, err := Compact(&endsAt{t.Context(), n}, Meta{Environments: []string{"e"}, Agents: []string{"a", "b"}}, dir)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A plugin's metric is summed up as the plugin says, and stands in the table under the
@@ -18,10 +19,7 @@ func TestDeclaredMetric(t *testing.T) {
 	all := func(yield func(Record, error) bool) { yield(rec, nil) }
 	for value, want := range map[metric.Value]float64{"": 4.5, metric.Mean: 4.5, metric.Last: 5, metric.Sum: 8, metric.Tail: 5} {
 		meta.Definitions = []metric.Definition{{Name: "environment.fuel", Title: "fuel burned", Value: value}}
-		s, err := Aggregate(meta, all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Aggregate(meta, all))(t)
 		if row := s.Row("e", "a", "environment.fuel"); row == nil || row.Mean != want {
 			t.Errorf("%q: %+v, want %v", value, row, want)
 		}

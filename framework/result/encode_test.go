@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // number draws any finite float64 or NaN; small and awkward ones often.
@@ -88,9 +90,7 @@ func TestRecordRoundTrip(t *testing.T) {
 			t.Fatalf("not one line of JSON: %q", line)
 		}
 		var got Record
-		if err := json.Unmarshal(line, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &got))
 		if !sameRecord(&got, &want) {
 			t.Fatalf("wrote %+v, read %+v", want, got)
 		}
@@ -104,10 +104,7 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestNumbersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := anyNumber().Filter(func(x float64) bool { return !math.IsNaN(x) }).Draw(t, "x")
-		want, err := json.Marshal(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(json.Marshal(x))(t)
 		var a, b float64
 		if json.Unmarshal(want, &a) != nil || json.Unmarshal(appendFloat(nil, x), &b) != nil || a != b {
 			t.Fatalf("%s and %s differ", want, appendFloat(nil, x))

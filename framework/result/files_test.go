@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // tiny has two runs of two agents with numbers that can be worked out by hand:
@@ -28,9 +30,7 @@ func tiny(t *testing.T) (*Summary, []Record) {
 func TestDecisionsCSV(t *testing.T) {
 	s, recs := tiny(t)
 	var buf bytes.Buffer
-	if err := WriteDecisionsCSV(&buf, s, Sorted(recs)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteDecisionsCSV(&buf, s, Sorted(recs)))
 	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage
 "e, f",a,0,0,4,-1,uniform,true,3,true,0.5,0.25,0.1,0.01
 `
@@ -42,9 +42,7 @@ func TestDecisionsCSV(t *testing.T) {
 func TestCurvesCSV(t *testing.T) {
 	s, _ := tiny(t)
 	var buf bytes.Buffer
-	if err := WriteCurvesCSV(&buf, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteCurvesCSV(&buf, s))
 	// 2 ± 12.7062047361747, the 0.975 quantile of Student's t at one degree of
 	// freedom: tan(0.475π).
 	const want = `environment,agent,step,runs,metric,mean,stderr,ci_low,ci_high
@@ -68,9 +66,7 @@ func TestSummaryCSV(t *testing.T) {
 	s, _ := tiny(t)
 	s.Rows = s.Rows[3:4] // b, reward
 	var buf bytes.Buffer
-	if err := WriteSummaryCSV(&buf, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteSummaryCSV(&buf, s))
 	// b minus a: 4 and 2, mean 3, standard error 1.
 	const want = `environment,agent,metric,n,failed,mean,stderr,ci_low,ci_high,iqm,iqm_ci_low,iqm_ci_high,difference,difference_ci_low,difference_ci_high
 "e, f",b,reward,2,1,5,0,5,5,5,5,5,3,-9.70620473617,15.70620473617
@@ -84,9 +80,7 @@ func TestCSVWritesNaN(t *testing.T) {
 	meta := Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}
 	s := mustAggregate(t, meta, []Record{okRecord("e", "a", 0, 1)})
 	var buf bytes.Buffer
-	if err := WriteCurvesCSV(&buf, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteCurvesCSV(&buf, s))
 	if want := "e,a,1,1,reward,1,NaN,NaN,NaN\n"; !strings.Contains(buf.String(), want) {
 		t.Errorf("got %s, want a line %s", &buf, want)
 	}
@@ -107,21 +101,14 @@ func TestSQLite(t *testing.T) {
 	s, recs := tiny(t)
 	path := filepath.Join(t.TempDir(), "results 1?.db")
 	for range 2 { // the second replaces the first
-		if err := WriteSQLite(path, s, Sorted(recs)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteSQLite(path, s, Sorted(recs)))
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("directory holds %v", entries)
 	}
 	plain := filepath.Join(filepath.Dir(path), "plain.db")
-	if err := os.Rename(path, plain); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(path, plain))
+	db := must.Get(sql.Open("sqlite", plain))(t)
 	defer db.Close()
 	for _, tt := range []struct{ query, want string }{
 		{"SELECT count(*) FROM runs", "5"},
@@ -144,13 +131,8 @@ func TestSQLiteWritesNull(t *testing.T) {
 	recs := []Record{okRecord("e", "a", 0, 1)}
 	s := mustAggregate(t, Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}, recs)
 	path := filepath.Join(t.TempDir(), "results.db")
-	if err := WriteSQLite(path, s, Sorted(recs)); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteSQLite(path, s, Sorted(recs)))
+	db := must.Get(sql.Open("sqlite", path))(t)
 	defer db.Close()
 	var n int
 	if err := db.QueryRow("SELECT count(*) FROM curves WHERE stderr IS NULL").Scan(&n); err != nil || n != 2 {
@@ -162,9 +144,7 @@ func TestSQLiteWritesNull(t *testing.T) {
 func TestSQLiteIsAllOrNothing(t *testing.T) {
 	s, recs := tiny(t)
 	path := filepath.Join(t.TempDir(), "results.db")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
 	broken := func(yield func(Record, error) bool) {
 		_ = yield(recs[0], nil) && yield(Record{}, errors.New("damaged"))
 	}
@@ -182,9 +162,7 @@ func TestSQLiteIsAllOrNothing(t *testing.T) {
 func TestTable(t *testing.T) {
 	s, _ := tiny(t)
 	var buf bytes.Buffer
-	if err := WriteTable(&buf, s, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTable(&buf, s, 0))
 	const want = `e, f, 1 steps
  agent  runs  failed  missing  final reward  mean reward  cumulative reward  Δ cumulative to first
 ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -201,9 +179,7 @@ Means over runs ± half of the 95 % confidence interval.
 func TestTableFitsWidth(t *testing.T) {
 	s, _ := tiny(t)
 	var buf bytes.Buffer
-	if err := WriteTable(&buf, s, 80); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTable(&buf, s, 80))
 	for line := range strings.Lines(buf.String()) {
 		if n := len([]rune(strings.TrimSpace(line))); n > 80 {
 			t.Errorf("%d characters: %s", n, line)

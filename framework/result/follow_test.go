@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // At every moment a follower returns the same as a new reading of the
@@ -21,22 +23,10 @@ func TestFollowerAgreesWithFreshReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(when, err)
 		}
-		fresh, err := OpenRuns(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := fresh.Aggregate(meta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wanted, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.Get(OpenRuns(dir))(t)
+		want := must.Get(fresh.Aggregate(meta))(t)
+		text := must.Get(json.Marshal(got))(t)
+		wanted := must.Get(json.Marshal(want))(t)
 		if string(text) != string(wanted) || !reflect.DeepEqual(runs.Entries, fresh.Entries) {
 			t.Errorf("%s:\n%s\nnot\n%s", when, text, wanted)
 		}
@@ -49,9 +39,7 @@ func TestFollowerAgreesWithFreshReading(t *testing.T) {
 			recs = append(recs, Record{Environment: env, Agent: agent, Run: run, Status: OK, Steps: 4,
 				Curves: map[Metric][]float64{Reward: {x, x / 3}}})
 		}
-		if err := WriteRecords(dir, name, recs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(dir, name, recs))
 	}
 	check("empty")
 	write("z", "e", "a", 5, 9)
@@ -66,22 +54,13 @@ func TestFollowerAgreesWithFreshReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("packed")
-	names, err := RecordFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(names[0]); err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(RecordFiles(dir))(t)
+	must.Do(t, os.Remove(names[0]))
 	check("a file is gone")
-	if err := os.WriteFile(filepath.Join(dir, runsDir, "x.jsonl"), []byte("no record\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, runsDir, "x.jsonl"), []byte("no record\n"), 0o666))
 	if _, _, err := f.Read(meta); err == nil {
 		t.Error("a damaged file was read")
 	}
-	if err := os.Remove(filepath.Join(dir, runsDir, "x.jsonl")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, runsDir, "x.jsonl")))
 	check("the damaged file is gone")
 }

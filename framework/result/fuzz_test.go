@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Every record file is read or refused, whatever it holds. Records that were read can be
@@ -20,21 +22,15 @@ func FuzzRecordFile(f *testing.F) {
 	meta := Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 3}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, runsDir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, runsDir, "x.jsonl"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, runsDir), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, runsDir, "x.jsonl"), data, 0o600))
 		recs, err := readAll(dir)
 		if err != nil {
 			return
 		}
 		_, _ = Aggregate(meta, ReadRecords(dir)) // an error, but no panic
 		again := t.TempDir()
-		if err := WriteRecords(again, "y", recs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(again, "y", recs))
 		got, err := readAll(again)
 		if err != nil || len(got) != len(recs) {
 			t.Fatalf("%d records, then %d, %v", len(recs), len(got), err)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Two experiments with other grids and agents of one name: every curve passes through its
@@ -20,11 +22,7 @@ func TestOverlay(t *testing.T) {
 				recs = append(recs, Record{Environment: env, Agent: "a", Run: run, Status: OK, Steps: grid[len(grid)-1], Curves: map[Metric][]float64{Regret: curve}})
 			}
 		}
-		s, err := Aggregate(Meta{Name: name, Steps: grid[len(grid)-1], Grid: grid, Environments: envs, Agents: []string{"a"}, Runs: 3}, Sorted(recs))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Get(Aggregate(Meta{Name: name, Steps: grid[len(grid)-1], Grid: grid, Environments: envs, Agents: []string{"a"}, Runs: 3}, Sorted(recs)))(t)
 	}
 	s := Overlay([]*Summary{make("x", []int{2, 4, 8}, "e"), make("y", []int{3, 6}, "e", "f")}, [][]string{{"x:a"}, {"y:a"}})
 	if m := s.Meta; !slices.Equal(m.Grid, []int{2, 3, 4, 6, 8}) || !slices.Equal(m.Environments, []string{"e", "f"}) || m.Steps != 8 || len(s.Rows) != 3 || len(s.Counts) != 3 {

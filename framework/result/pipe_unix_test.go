@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A named pipe or a device among the records is refused. Nothing opens it, which might take
@@ -19,9 +21,7 @@ func TestRecordsAreRegularFiles(t *testing.T) {
 		"directory":      func(path string) error { return os.Mkdir(path, 0o777) },
 	} {
 		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, runsDir), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, runsDir), 0o777))
 		if err := make(filepath.Join(dir, runsDir, "e.a.0-1.jsonl")); err != nil {
 			t.Skip(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func readAll(dir string) ([]Record, error) {
@@ -23,12 +25,8 @@ func readAll(dir string) ([]Record, error) {
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "runs", name), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "runs"), 0o777))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "runs", name), []byte(text), 0o666))
 }
 
 func TestReadRecordsInOrderOfKeys(t *testing.T) {
@@ -38,14 +36,9 @@ func TestReadRecordsInOrderOfKeys(t *testing.T) {
 		{okRecord("e", "a", 9, 3)},
 		{okRecord("e", "a", 10, 4), okRecord("e", "a", 2, 5)},
 	} {
-		if err := WriteRecords(dir, fmt.Sprint(i), recs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(dir, fmt.Sprint(i), recs))
 	}
-	recs, err := readAll(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recs := must.Get(readAll(dir))(t)
 	var got []string
 	for _, r := range recs {
 		got = append(got, fmt.Sprint(r.Environment, r.Agent, r.Run, r.Curves[Reward]))
@@ -90,9 +83,7 @@ func TestRecordsOutOfReach(t *testing.T) {
 
 func TestTemporaryFilesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
-	if err := WriteRecords(dir, "a", []Record{okRecord("e", "a", 0, 1)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteRecords(dir, "a", []Record{okRecord("e", "a", 0, 1)}))
 	write(t, dir, ".b.jsonl.123.tmp", `{"environment":"e","age`)
 	write(t, dir, ".c.jsonl", "half a li")
 	write(t, dir, "notes.txt", "not records")
@@ -128,9 +119,7 @@ func TestDamagedLines(t *testing.T) {
 func TestSameRunTwice(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"x", "y", "x"} { // the second x becomes x.2
-		if err := WriteRecords(dir, name, []Record{okRecord("e", "a "+name, 0, 1)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(dir, name, []Record{okRecord("e", "a "+name, 0, 1)}))
 	}
 	old := okRecord("e", "a y", 0, 1) // as a version without checksums wrote it
 	write(t, dir, "w.jsonl", string(old.AppendJSON(nil)))
@@ -138,9 +127,7 @@ func TestSameRunTwice(t *testing.T) {
 	if err != nil || len(recs) != 2 {
 		t.Fatalf("%d records, %v", len(recs), err)
 	}
-	if err := WriteRecords(dir, "z", []Record{okRecord("e", "b", 0, 1), okRecord("e", "a x", 0, 2)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteRecords(dir, "z", []Record{okRecord("e", "b", 0, 1), okRecord("e", "a x", 0, 2)}))
 	_, err = readAll(dir)
 	if !errors.Is(err, ErrNotDeterministic) || !strings.Contains(err.Error(), "x.2.jsonl:1") || !strings.Contains(err.Error(), "z.jsonl:2") {
 		t.Errorf("error is %v", err)
@@ -210,9 +197,7 @@ func TestImpossibleRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, bad := t.TempDir(), good(1)
 			change(&bad)
-			if err := WriteRecords(dir, "x", []Record{good(0), bad}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WriteRecords(dir, "x", []Record{good(0), bad}))
 			_, err := Aggregate(meta, ReadRecords(dir))
 			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "x.jsonl:2 ") || !strings.Contains(err.Error(), name) {
 				t.Errorf("got %v", err)
@@ -231,14 +216,9 @@ func TestFailedRunsTriedAgain(t *testing.T) {
 		"1": {failed(0, "first"), failed(1, "first"), okRecord("e", "a", 2, 1)},
 		"2": {okRecord("e", "a", 0, 1), failed(1, "second"), failed(2, "late")},
 	} {
-		if err := WriteRecords(dir, name, recs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(dir, name, recs))
 	}
-	recs, err := readAll(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recs := must.Get(readAll(dir))(t)
 	var got []string
 	for _, r := range recs {
 		got = append(got, fmt.Sprint(r.Run, r.Status, r.Error))

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A shard finds the records of its runs, and those alone, wherever they are: in files of its own, of another division,
@@ -29,9 +31,7 @@ func TestOpenShard(t *testing.T) {
 	write := func(name Origin, recs ...Record) {
 		t.Helper()
 		name.Environment, name.Agent, name.First, name.Last = "e", recs[0].Agent, recs[0].Run, recs[len(recs)-1].Run
-		if err := WriteRecords(dir, RecordsName(name), recs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(dir, RecordsName(name), recs))
 	}
 	for _, agent := range []string{"a", "bb"} {
 		for shard := range shards { // the first third by shards of this division
@@ -52,16 +52,10 @@ func TestOpenShard(t *testing.T) {
 	}
 	check := func(t *testing.T) {
 		t.Helper()
-		all, err := OpenRuns(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(OpenRuns(dir))(t)
 		for shard := 0; shard < shards; shard += 31 {
 			of := own(shard)
-			got, err := OpenShard(t.Context(), dir, of)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(OpenShard(t.Context(), dir, of))(t)
 			want := slices.DeleteFunc(slices.Clone(all.Entries), func(e Entry) bool { return len(of.Of(e.Environment, e.Agent, e.Run, e.Run)) == 0 })
 			if !slices.EqualFunc(got.Entries, want, func(a, b Entry) bool { return a.Key == b.Key && a.Status == b.Status && a.length == b.length }) {
 				t.Fatalf("shard %d has %d records, want %d", shard, len(got.Entries), len(want))
@@ -85,23 +79,15 @@ func TestOpenShard(t *testing.T) {
 	// there.
 	other := record("a", 5)
 	write(Origin{Shard: 6, Shards: shards}, other)
-	files, err := RecordFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(RecordFiles(dir))(t)
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(t)
 		at := len(data) / 3
 		if o, _ := OriginOf(name); o.Shards == 0 { // far from runs 299 and 599, which shard 0 looks for
 			at = bytes.Index(data, []byte(`"run":450,`)) + 100
 		}
 		data[at] ^= 1
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, data, 0o600))
 	}
 	if _, err := OpenRuns(dir); err == nil {
 		t.Error("damage is not found")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func okRecord(env, agent string, run int, reward ...float64) Record {
@@ -21,13 +23,8 @@ func TestWriteRecordsIsDeterministic(t *testing.T) {
 	var files []string
 	for range 2 {
 		dir := t.TempDir()
-		if err := WriteRecords(dir, "chunk", recs); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(filepath.Join(dir, "runs", "chunk.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteRecords(dir, "chunk", recs))
+		data := must.Get(os.ReadFile(filepath.Join(dir, "runs", "chunk.jsonl")))(t)
 		files = append(files, string(data))
 	}
 	const want = `{"environment":"e","agent":"a","run":0,"status":"ok","steps":2,"episodes":0,"curves":{"optimal_action":[1,1],"regret":[0,1],"reward":[1,0.5]},"crc32c":"a8475278"}
@@ -43,9 +40,7 @@ func TestWriteRecordsIsDeterministic(t *testing.T) {
 func TestWriteFileIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.csv")
-	if err := WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "old"); return err }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "old"); return err }))
 	err := WriteFile(path, func(w io.Writer) error {
 		if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 			return err
@@ -83,9 +78,7 @@ func TestFullDevice(t *testing.T) {
 func TestWriteRecordsReportsBadPlaces(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	if err := WriteRecords(file, "chunk", nil); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("below a file: %v", err)
 	}

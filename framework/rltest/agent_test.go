@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // learner is a correct agent: it acts from a random stream that everything it
@@ -269,10 +270,7 @@ func TestCheckVectorAgent(t *testing.T) {
 
 // Every rule has something deliberately broken that must fail by its name.
 func TestEveryRuleIsBroken(t *testing.T) {
-	source, err := os.ReadFile("rules.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("rules.go"))(t)
 	rules := regexp.MustCompile(`(?m)^\t\w+ Rule = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(rules) < 20 {
 		t.Fatalf("found only %d rules in rules.go", len(rules))

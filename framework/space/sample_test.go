@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestSampleIsInside(t *testing.T) {
@@ -14,9 +16,7 @@ func TestSampleIsInside(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		c := NewColumn(s, 1)
 		for range 20 {
-			if err := c.Set(s, 0, Sample(s, rng)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Set(s, 0, Sample(s, rng)))
 			if err := s.Check(&c, 0); err != nil {
 				t.Fatalf("%#v: %v", s, err)
 			}

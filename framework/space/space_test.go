@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func anySpace(t *rapid.T) Space {
@@ -71,9 +73,7 @@ func TestBytesRoundTrip(t *testing.T) {
 		}
 		v := Value{}
 		v.CopyFrom(c.Get(s, lanes-1))
-		if err := d.Set(s, 0, v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Set(s, 0, v))
 		if got := d.Get(s, 0); !reflect.DeepEqual(c.Get(s, lanes-1), got) {
 			t.Fatalf("got %v, want %v", got, c.Get(s, lanes-1))
 		}
@@ -124,9 +124,7 @@ func TestSlice(t *testing.T) {
 		c := NewColumn(s, lanes)
 		part := c.Slice(from, to)
 		for i := range part.Lanes() {
-			if err := part.Set(s, i, Sample(s, rng)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, part.Set(s, i, Sample(s, rng)))
 			if !reflect.DeepEqual(c.Get(s, from+i), part.Get(s, i)) {
 				t.Fatalf("lane %d: %v, in the slice %v", from+i, c.Get(s, from+i), part.Get(s, i))
 			}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // vectorCase is one reference computation of testdata/stats_vectors.json at the root
@@ -53,10 +55,7 @@ func TestReference(t *testing.T) {
 	if _, err := os.Stat(path); err != nil && !filepath.IsAbs(path) {
 		path = filepath.Join("..", "..", path)
 	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	// RLRUN_VECTORS may name vectors of the other packages, whose cases are an object.
 	var file struct{ Cases json.RawMessage }
 	var cases []vectorCase

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // noter notes what a note says while its code runs.
@@ -53,10 +54,7 @@ func TestNoteLanes(t *testing.T) {
 			}
 			seen = nil
 		}
-		env, err := Vectorize(func() (framework.Environment, error) { return lane(), nil }, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(Vectorize(func() (framework.Environment, error) { return lane(), nil }, 3))(t)
 		in, out := NewActions(env.Spec(), 3), NewTimeSteps(env.Spec(), 3)
 		feedback := NewFeedback(env.Spec(), 3)
 		for i := range 3 {
@@ -64,10 +62,7 @@ func TestNoteLanes(t *testing.T) {
 		}
 		_ = env.Step(ctx, in, &out)
 		check("environment")
-		agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return lane(), nil }, env.Spec(), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		agent := must.Get(VectorizeAgent(func(uint64) (framework.Agent, error) { return lane(), nil }, env.Spec(), 3))(t)
 		actions := space.NewColumn(env.Spec().Action, 3)
 		_ = agent.Step(ctx, feedback, &actions)
 		check("agent")

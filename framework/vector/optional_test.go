@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -35,16 +36,10 @@ func (g *gifted) Load(_ context.Context, state []byte) error {
 }
 
 func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
-	model, err := mdp.NewModel(mdp.Definition{States: 1, Actions: 1, Transitions: []mdp.Transition{{P: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(mdp.NewModel(mdp.Definition{States: 1, Actions: 1, Transitions: []mdp.Transition{{P: 1}}}))(t)
 	failure := errors.New("lost")
 	var fails error
-	env, err := Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2))(t)
 	models, err := Models(t.Context(), env)
 	if err != nil || len(models) != 2 || models[1] != model {
 		t.Errorf("models %v, %v", models, err)
@@ -58,10 +53,7 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 		}
 	}
 	fails = failure
-	broken, err := Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	broken := must.Get(Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2))(t)
 	var lane *LaneError
 	if _, err := Models(t.Context(), broken); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
 		t.Errorf("got %v", err)
@@ -69,10 +61,7 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if _, err := Render.Ask(t.Context(), broken, 0); !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
 	}
-	plain, err := Vectorize(func() (framework.Environment, error) { return &scripted{}, nil }, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(Vectorize(func() (framework.Environment, error) { return &scripted{}, nil }, 1))(t)
 	if plain.Abilities().Models != nil {
 		t.Error("lanes of an environment without a model have models")
 	}
@@ -100,14 +89,11 @@ func TestVectorizeAsksForABatch(t *testing.T) {
 
 // The lanes that Vectorize makes refuse what their copies should never see.
 func TestVectorizeRefusesSteps(t *testing.T) {
-	env, err := Vectorize(func() (framework.Environment, error) {
+	env := must.Get(Vectorize(func() (framework.Environment, error) {
 		return &scripted{step: func() (framework.TimeStep, error) {
 			return framework.TimeStep{Observation: space.Value{Float64: []float64{0}}, Terminated: true}, nil
 		}}, nil
-	}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, 1))(t)
 	in, out := NewActions(env.Spec(), 1), NewTimeSteps(env.Spec(), 1)
 	step := func(s Signal, action int64, want error) {
 		t.Helper()
@@ -140,34 +126,22 @@ func TestVectorizeAgentAsksForABatch(t *testing.T) {
 func TestSaveAndLoadLanes(t *testing.T) {
 	spec := testSpec()
 	var made []*gifted
-	agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) {
+	agent := must.Get(VectorizeAgent(func(uint64) (framework.Agent, error) {
 		made = append(made, &gifted{scripted: scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}})
 		return made[len(made)-1], nil
-	}, spec, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, spec, 2))(t)
 	made = nil // was a look at what it can do
 	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, framework.ErrNeedsReset) {
 		t.Errorf("saved before a run: %v", err)
 	}
 	in, actions := NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
 	in.Signals[0], in.Observations.Float64[0] = NewRun, 0.25
-	if err := agent.Step(t.Context(), in, &actions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agent.Step(t.Context(), in, &actions))
 	made[0].state = "learned"
-	state, err := Save(t.Context(), agent, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Load(t.Context(), agent, 1, state); err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(Save(t.Context(), agent, 0))(t)
+	must.Do(t, Load(t.Context(), agent, 1, state))
 	in.Signals[0], in.Signals[1], in.Rewards[1] = Idle, Continue, 3
-	if err := agent.Step(t.Context(), in, &actions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agent.Step(t.Context(), in, &actions))
 	if l := made[1].learnt; made[1].state != "learned" || len(l) != 1 || l[0].Observation.Float64[0] != 0.25 || l[0].Action.Int != 2 || l[0].Reward != 3 {
 		t.Errorf("state %q, learnt %+v", made[1].state, l)
 	}
@@ -177,10 +151,7 @@ func TestSaveAndLoadLanes(t *testing.T) {
 		}
 	}
 	// A state whose sum is right and whose parts are cut off.
-	id, task, err := agent.(*vectorAgent).of()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id, task := must.Get2(agent.(*vectorAgent).of())(t)
 	whole := binary.AppendUvarint(nil, uint64(len(id)))
 	whole = binary.AppendUvarint(append(whole, id...), uint64(len(task)))
 	whole = append(whole, task...)
@@ -197,10 +168,7 @@ func TestSaveAndLoadLanes(t *testing.T) {
 	if err := Load(t.Context(), agent, 0, []byte("nonsense")); err == nil {
 		t.Error("loaded nonsense")
 	}
-	plain, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, spec, 1))(t)
 	if err := Load(t.Context(), plain, 0, state); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // compass goes nowhere: the observation is the last action, the reward its square.
@@ -41,19 +42,11 @@ func TestRollOutFollowsThePolicy(t *testing.T) {
 	const n = 200_000
 	spec := compassSpec()
 	open := func() Environment {
-		env, err := Vectorize(func() (framework.Environment, error) { return &compass{spec}, nil }, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return env
+		return must.Get(Vectorize(func() (framework.Environment, error) { return &compass{spec}, nil }, 3))(t)
 	}
 	in, out := compassRollout(n), NewTrajectories(spec, 3, n)
-	if err := RollOut(t.Context(), open(), in, out); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Check(&spec, in); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, RollOut(t.Context(), open(), in, out))
+	must.Do(t, out.Check(&spec, in))
 	var counts [3][3]float64
 	for k := 1; k < n; k++ {
 		counts[out.Observations.Int64[k-1]-5][out.Actions.Int64[k]]++
@@ -123,14 +116,9 @@ func TestTrajectoriesCheck(t *testing.T) {
 		{"lane 0: invalid answer: step 2 of the rollout has signal 1, must have 0", func(tr *Trajectories) { tr.Terminated[1] = true }},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			env, err := Vectorize(func() (framework.Environment, error) { return &compass{spec}, nil }, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := must.Get(Vectorize(func() (framework.Environment, error) { return &compass{spec}, nil }, 3))(t)
 			in, out := compassRollout(4), NewTrajectories(spec, 3, 4)
-			if err := RollOut(t.Context(), env, in, out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, RollOut(t.Context(), env, in, out))
 			tt.wrong(out)
 			if err := out.Check(&spec, in); err == nil || !strings.HasPrefix(err.Error(), tt.text) || !errors.Is(err, framework.ErrInvalidAnswer) {
 				t.Errorf("got %v", err)

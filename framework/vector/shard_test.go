@@ -8,6 +8,7 @@ import (
 
 	"context"
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -37,10 +38,7 @@ func TestShardWithoutSomeModels(t *testing.T) {
 		able := EnvironmentAbilities{Models: func(context.Context) ([]*mdp.Tabular, error) { return make([]*mdp.Tabular, lanes-1), nil }}
 		return WithAbilities(env, able), err
 	}}
-	env, err := Shard(p, p).OpenEnvironment(t.Context(), nil, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(Shard(p, p).OpenEnvironment(t.Context(), nil, 4))(t)
 	if _, err := Models(t.Context(), env); !errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), "1 models for 2 lanes") {
 		t.Errorf("got %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -63,23 +64,18 @@ func (a *torn) Load(_ context.Context, state []byte) error { a.greedy = int64(st
 func tornLanes(t *testing.T, spec framework.Spec, lanes int, spoil func(*framework.Candidates) error) (OptionAgent, *[]*torn) {
 	t.Helper()
 	var made []*torn
-	agent, err := VectorizeAgent(func(seed uint64) (framework.Agent, error) {
+	agent := must.Get(VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 		made = append(made, &torn{greedy: 2})
 		if seed == uint64(lanes) {
 			made[len(made)-1].spoil = spoil
 		}
 		return made[len(made)-1], nil
-	}, spec, lanes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, spec, lanes))(t)
 	able := agent.Abilities().Options
 	if able == nil {
 		t.Fatalf("a %T has no options", agent)
 	}
-	if err := able.SetOptionKinds(t.Context(), []options.Kind{options.Greedy, options.Members}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, able.SetOptionKinds(t.Context(), []options.Kind{options.Greedy, options.Members}))
 	made = nil
 	return able, &made
 }
@@ -99,13 +95,9 @@ func TestOptionerFollowsTheChoice(t *testing.T) {
 	problems := make([]options.Problem, 2)
 	step := func(epochs []bool, choices []int, want ...int64) {
 		t.Helper()
-		if err := agent.StepOptions(t.Context(), in, epochs, &actions, problems); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, agent.StepOptions(t.Context(), in, epochs, &actions, problems))
 		if choices != nil {
-			if err := agent.Choose(t.Context(), choices, &actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, agent.Choose(t.Context(), choices, &actions))
 		}
 		if !slices.Equal(actions.Int64, want) {
 			t.Errorf("actions %v, want %v", actions.Int64, want)
@@ -180,17 +172,12 @@ func TestOptionerRefuses(t *testing.T) {
 	}
 	in, actions := NewFeedback(fourActions(), 1), space.NewColumn(fourActions().Action, 1)
 	in.Signals[0] = NewRun
-	if err := agent.Step(t.Context(), in, &actions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agent.Step(t.Context(), in, &actions))
 	var lane *LaneError
 	if err := agent.Choose(t.Context(), []int{0}, &actions); !errors.Is(err, framework.ErrInvalidAction) || !errors.As(err, &lane) {
 		t.Errorf("a choice without a decision: %v", err)
 	}
-	plain, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, testSpec(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, testSpec(), 1))(t)
 	if plain.Abilities().Options != nil {
 		t.Error("lanes of agents without options have options")
 	}
@@ -218,9 +205,7 @@ func TestOptionerGreedyPolicy(t *testing.T) {
 	in.Signals[0], in.Seeds[0], in.Observations.Int64[0] = NewRun, 1, 6
 	decide := func() {
 		t.Helper()
-		if err := agent.StepOptions(t.Context(), in, []bool{true}, &actions, make([]options.Problem, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, agent.StepOptions(t.Context(), in, []bool{true}, &actions, make([]options.Problem, 1)))
 	}
 	decide()
 	for _, want := range []int64{2, 4} {
@@ -254,14 +239,9 @@ func TestOptionerIsSavedWithoutItsOption(t *testing.T) {
 		return agent.StepOptions(t.Context(), in, []bool{epoch}, &actions, make([]options.Problem, 1))
 	}
 	choose := func() error { return agent.Choose(t.Context(), []int{0}, &actions) }
-	if err := errors.Join(step(NewRun, true), choose()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(step(NewRun, true), choose()))
 	(*made)[len(*made)-1].greedy = 4
-	state, err := Save(t.Context(), agent, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(Save(t.Context(), agent, 0))(t)
 	for _, tt := range []struct {
 		name    string
 		proceed func() error
@@ -270,9 +250,7 @@ func TestOptionerIsSavedWithoutItsOption(t *testing.T) {
 		{"an episode", func() error { return step(NewEpisode, false) }, 1},
 		{"a choice", func() error { return errors.Join(step(Continue, true), choose()) }, 3},
 	} {
-		if err := Load(t.Context(), agent, 0, state); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Load(t.Context(), agent, 0, state))
 		if greedy := (*made)[len(*made)-1].greedy; greedy != 4 {
 			t.Errorf("greedily it takes action %d", greedy)
 		}
@@ -280,9 +258,7 @@ func TestOptionerIsSavedWithoutItsOption(t *testing.T) {
 			t.Errorf("after %s it takes action %d, %v", tt.name, actions.Int64[0], err)
 		}
 	}
-	if err := Load(t.Context(), agent, 0, state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Load(t.Context(), agent, 0, state))
 	if again, err := Save(t.Context(), agent, 0); err != nil || !bytes.Equal(again, state) {
 		t.Errorf("saved again it is another state: %v", err)
 	}

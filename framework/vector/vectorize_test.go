@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // scripted is an environment and an agent that does as it is told.
@@ -70,9 +71,7 @@ func TestVectorizeBlamesALane(t *testing.T) {
 			}
 			in, out := NewActions(env.Spec(), 2), NewTimeSteps(env.Spec(), 2)
 			in.Signals[0], in.Signals[1], in.Seeds[0] = NewRun, NewRun, 7
-			if err := env.Step(t.Context(), in, &out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, env.Step(t.Context(), in, &out))
 			if out.Observations.Float64[0] != 0.5 || len(fine.resets) != 1 || fine.resets[0] != 7 {
 				t.Errorf("observation %v after resets with %v", out.Observations.Float64[0], fine.resets)
 			}
@@ -132,20 +131,15 @@ func TestVectorizeAgent(t *testing.T) {
 	action := int64(2)
 	one := &scripted{action: func() (space.Value, error) { return space.Value{Int: action}, nil }}
 	var seeds []uint64
-	agent, err := VectorizeAgent(func(seed uint64) (framework.Agent, error) {
+	agent := must.Get(VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 		seeds = append(seeds, seed)
 		return one, nil
-	}, spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, spec, 1))(t)
 	in, actions := NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	step := func(signal Signal, observation, reward float64, terminated bool) {
 		t.Helper()
 		in.Signals[0], in.Seeds[0], in.Observations.Float64[0], in.Rewards[0], in.Terminated[0] = signal, 9, observation, reward, terminated
-		if err := agent.Step(t.Context(), in, &actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, agent.Step(t.Context(), in, &actions))
 	}
 	step(NewRun, 0.1, 5, true)
 	if len(one.learnt) > 0 || actions.Int64[0] != 2 {
@@ -175,14 +169,11 @@ func TestVectorizeAgent(t *testing.T) {
 func TestVectorizeAgentCloses(t *testing.T) {
 	stuck, locked := errors.New("stuck"), errors.New("locked")
 	var made []*scripted
-	agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) {
+	agent := must.Get(VectorizeAgent(func(uint64) (framework.Agent, error) {
 		a := &scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}
 		made = append(made, a)
 		return a, nil
-	}, testSpec(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, testSpec(), 2))(t)
 	in, actions := NewFeedback(testSpec(), 2), space.NewColumn(testSpec().Action, 2)
 	step := func(first, second Signal) error {
 		in.Signals[0], in.Signals[1] = first, second
@@ -196,13 +187,9 @@ func TestVectorizeAgentCloses(t *testing.T) {
 			}
 		}
 	}
-	if err := step(NewRun, NewRun); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, step(NewRun, NewRun))
 	closes("two runs", 1, 0, 0)
-	if err := step(NewRun, NewEpisode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, step(NewRun, NewEpisode))
 	closes("another in the first lane", 1, 1, 0, 0)
 	made[2].closed = locked
 	var lane *LaneError
@@ -240,12 +227,9 @@ func TestVectorizeAgentBlamesALane(t *testing.T) {
 		{"panic", NewRun, "lane 0: panic: oh"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) {
+			agent := must.Get(VectorizeAgent(func(uint64) (framework.Agent, error) {
 				return &scripted{action: func() (space.Value, error) { panic("oh") }}, nil
-			}, spec, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, spec, 1))(t)
 			in, actions := NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 			in.Signals[0] = tt.signal
 			if err := agent.Step(t.Context(), in, &actions); err == nil || err.Error() != tt.want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/internal/induction"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -52,25 +53,16 @@ func TestBanditPlanIsTheModelsSolution(t *testing.T) {
 	for range 20 {
 		pulls := 1 + rng.IntN(6)
 		priors := []bandit.Beta{{A: 3 * rng.Float64(), B: 3 * rng.Float64()}, {A: 3 * rng.Float64(), B: 3 * rng.Float64()}}
-		plan, err := bandit.NewPlan(priors, bandit.Finite(pulls-1), pulls, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(bandit.NewPlan(priors, bandit.Finite(pulls-1), pulls, 0))(t)
 		size := pulls + 1 // of a count; counts beyond are not reached
 		place := []int{1, size, size * size, size * size * size}
-		m, err := mdp.Generate(mdp.Definition{States: size * place[3], Actions: 2}, func(s, arm int, row *mdp.Row) {
+		m := must.Get(mdp.Generate(mdp.Definition{States: size * place[3], Actions: 2}, func(s, arm int, row *mdp.Row) {
 			won, lost := s/place[2*arm]%size, s/place[2*arm+1]%size
 			a, b := priors[arm].A+float64(won), priors[arm].B+float64(lost)
 			row.AddRewarded(min(s+place[2*arm], size*place[3]-1), a/(a+b), 1)
 			row.AddRewarded(min(s+place[2*arm+1], size*place[3]-1), b/(a+b), 0)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, _, err := mdp.SolveHorizon(m, pulls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		value, _ := must.Get2(mdp.SolveHorizon(m, pulls))(t)
 		if math.Abs(value[0]-plan.Value()) > 1e-12*float64(pulls) {
 			t.Errorf("%v, %d pulls: the plan is worth %v, the model %v", priors, pulls, plan.Value(), value[0])
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestRead(t *testing.T) {
@@ -16,9 +18,7 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path, MiB); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), MiB), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Repeat([]byte("x"), MiB), 0o600))
 	if data, err := Read(path, MiB); err != nil || len(data) != MiB {
 		t.Errorf("a file of the largest size: %d bytes, error %v", len(data), err)
 	}
@@ -27,12 +27,8 @@ func TestRead(t *testing.T) {
 	}
 	for size, want := range map[int64]string{2*MiB + 1: "2 MiB", GiB + 1: "1 GiB"} {
 		large := filepath.Join(t.TempDir(), "large") // a hole, which takes no space
-		if err := os.WriteFile(large, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(large, size); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(large, nil, 0o600))
+		must.Do(t, os.Truncate(large, size))
 		if _, err := Read(large, size-1); !errors.Is(err, ErrTooLarge) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%d bytes: %v, want %s", size, err, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/internal/lockfile"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // If the lock's name belongs to something that is no lock of rlrun, Take says what
@@ -39,12 +40,8 @@ func TestTakeRefusesForeignFiles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			path, victim := filepath.Join(dir, "lock"), filepath.Join(t.TempDir(), "thesis")
-			if err := os.WriteFile(victim, []byte(thesis), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			if err := tt.make(path, victim); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(victim, []byte(thesis), 0o666))
+			must.Do(t, tt.make(path, victim))
 			before, _ := os.Lstat(path)
 			_, err := lockfile.Take(path)
 			if !errors.Is(err, lockfile.ErrForeign) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
@@ -69,13 +66,9 @@ func TestTakeRefusesASecondName(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "lock"), filepath.Join(dir, "other")
 	for _, text := range []string{"", "process 1 on ada\n"} {
-		if err := os.WriteFile(other, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(other, []byte(text), 0o666))
 		os.Remove(path)
-		if err := os.Link(other, path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Link(other, path))
 		if _, err := lockfile.Take(path); !errors.Is(err, lockfile.ErrForeign) {
 			t.Errorf("%q: got %v", text, err)
 		}
@@ -89,9 +82,7 @@ func TestTakeRefusesASecondName(t *testing.T) {
 func TestTakeAcceptsLeftLocks(t *testing.T) {
 	for _, text := range []string{"", "process 1 on ada\n", "\x00\x00\x00", "process 1 on \n", "process 12 on ada\n\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		l, err := lockfile.Take(path)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -106,13 +97,8 @@ func TestTakeAcceptsLeftLocks(t *testing.T) {
 // Release does not remove a file that has taken the place of the lock.
 func TestReleaseLeavesOthersFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	l, err := lockfile.Take(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("mine"), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(lockfile.Take(path))(t)
+	must.Do(t, errors.Join(os.Remove(path), os.WriteFile(path, []byte("mine"), 0o666)))
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
@@ -125,17 +111,12 @@ func TestReleaseLeavesOthersFiles(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	adopt := func() error {
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 		defer f.Close()
 		return lockfile.Adopt(f)
 	}
 	for text, want := range map[string]error{"": lockfile.ErrForeign, "Chapter 1\n": lockfile.ErrForeign, "process 1 on ada\n": nil} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		if err := adopt(); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", text, err, want)
 		}

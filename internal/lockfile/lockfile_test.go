@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/internal/lockfile"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // TestMain lets the test binary be another process, which takes a lock, says so
@@ -32,32 +33,20 @@ func TestMain(m *testing.M) {
 // lock left by a dead holder does no harm.
 func TestTake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if err := os.WriteFile(path, []byte("process 1 on mars\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l, err := lockfile.Take(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("process 1 on mars\n"), 0o600))
+	l := must.Get(lockfile.Take(path))(t)
 	var held *lockfile.HeldError
 	if _, err := lockfile.Take(path); !errors.As(err, &held) || !strings.HasPrefix(held.Holder, fmt.Sprintf("process %d on ", os.Getpid())) {
 		t.Errorf("got %v, want it held by this process", err)
 	}
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Release())
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the file is still there")
 	}
 
 	other := exec.Command(os.Args[0], "hold", path)
-	out, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(other.StdoutPipe())(t)
+	must.Do(t, other.Start())
 	var said string
 	if _, err := fmt.Fscan(out, &said); err != nil || said != "<nil>" {
 		t.Fatalf("the other process says %q (%v)", said, err)
@@ -65,16 +54,10 @@ func TestTake(t *testing.T) {
 	if _, err := lockfile.Take(path); !errors.As(err, &held) || !strings.HasPrefix(held.Holder, fmt.Sprintf("process %d on ", other.Process.Pid)) {
 		t.Errorf("got %v, want it held by process %d", err, other.Process.Pid)
 	}
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Process.Kill())
 	other.Wait()
-	if l, err = lockfile.Take(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	l = must.Get(lockfile.Take(path))(t)
+	must.Do(t, l.Release())
 	if _, err := lockfile.Take(filepath.Join(path, "x", "lock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("in a directory that is not there: got %v", err)
 	}
@@ -117,15 +100,9 @@ func TestExclusive(t *testing.T) {
 // starts another leaves the lock to the new one, until the program of that one runs.
 func TestTakeWaitsAMoment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	l, err := lockfile.Share(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(lockfile.Share(path))(t)
 	time.AfterFunc(30*time.Millisecond, func() { _ = l.Release() })
-	again, err := lockfile.Take(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(lockfile.Take(path))(t)
 	if err := again.Release(); err != nil {
 		t.Error(err)
 	}

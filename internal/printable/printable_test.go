@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -32,9 +33,7 @@ func TestJSON(t *testing.T) {
 		} {
 			text := encode(s)
 			var before, got string
-			if err := json.Unmarshal([]byte(text), &before); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &before))
 			if err := json.Unmarshal([]byte(printable.JSON(text)), &got); err != nil {
 				t.Fatalf("%q: %v", s, err)
 			}

@@ -4,14 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestReadFindsTheModulesFile(t *testing.T) {
 	t.Setenv(Variable, "")
-	f, err := Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Read())(t)
 	if len(f.Cases["U"]) == 0 || len(f.MDPs) == 0 || f.Tolerances["U"] == "" {
 		t.Fatal("the module's vectors lack cases, MDPs or tolerances")
 	}
@@ -24,13 +23,8 @@ func TestVariableNamesAnotherFile(t *testing.T) {
 		t.Fatal("reading a missing file succeeded")
 	}
 	content := `{"which":"other","cases":{"sum":[{"name":"one","input":{"a":1},"expect":{"b":2}}]}}`
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
+	f := must.Get(Read())(t)
 	if f.Which != "other" {
 		t.Errorf("read %q", f.Which)
 	}
@@ -42,9 +36,7 @@ func TestVariableNamesAnotherFile(t *testing.T) {
 	if ran != 1 {
 		t.Errorf("ran %d cases, want 1", ran)
 	}
-	if err := os.WriteFile(path, []byte("not json"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("not json"), 0o600))
 	if _, err := Read(); err == nil {
 		t.Error("reading nonsense succeeded")
 	}

@@ -11,57 +11,47 @@ import (
 	"gonum.org/v1/gonum/mathext/prng"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/vectors"
 	"github.com/rlrun/rlrun/mdp"
 )
 
-func must(t *testing.T) func(*Task, error) *Task {
+func made(t *testing.T) func(*Task, error) *Task {
 	return func(task *Task, err error) *Task {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return task
 	}
 }
 
 // all returns one task of every kind.
 func all(t *testing.T) map[string]*Task {
-	frozen, err := FrozenLakeMap(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	must := must(t)
+	frozen := must.Get(FrozenLakeMap(4))(t)
+	made := made(t)
 	return map[string]*Task{
-		"RiverSwim": must(RiverSwim(6)), "RiverSwimStrehl": must(RiverSwimStrehl(6)), "SixArms": must(SixArms()),
-		"Chain": must(Chain(5)), "DoubleLoop": must(DoubleLoop()), "Bandit": must(Bandit([]float64{.2, .7})),
-		"Maze": must(Maze(MazeAbsorbing)), "DeepSea": must(DeepSea(Sea{Size: 6, Stochastic: true, Mapped: true, MappingSeed: 42})),
-		"FourRooms": must(FourRooms(false)), "FrozenLake": must(FrozenLake(frozen, 1.0/3)), "Taxi": must(Taxi()),
-		"CliffWalking": must(CliffWalking()), "Garnet": must(Garnet(10, 3, 4, 1)),
-		"GridWorld": must(GridWorld(Grid{Map: []string{"S.#", "..G"}, Slip: 0.2})),
+		"RiverSwim": made(RiverSwim(6)), "RiverSwimStrehl": made(RiverSwimStrehl(6)), "SixArms": made(SixArms()),
+		"Chain": made(Chain(5)), "DoubleLoop": made(DoubleLoop()), "Bandit": made(Bandit([]float64{.2, .7})),
+		"Maze": made(Maze(MazeAbsorbing)), "DeepSea": made(DeepSea(Sea{Size: 6, Stochastic: true, Mapped: true, MappingSeed: 42})),
+		"FourRooms": made(FourRooms(false)), "FrozenLake": made(FrozenLake(frozen, 1.0/3)), "Taxi": made(Taxi()),
+		"CliffWalking": made(CliffWalking()), "Garnet": made(Garnet(10, 3, 4, 1)),
+		"GridWorld": made(GridWorld(Grid{Map: []string{"S.#", "..G"}, Slip: 0.2})),
 	}
 }
 
 // The models of the reference vectors are the catalogue's.
 func TestAgainstReferenceModels(t *testing.T) {
-	f, err := vectors.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	must := must(t)
+	f := must.Get(vectors.Read())(t)
+	made := made(t)
 	for name, task := range map[string]*Task{
-		"riverswim6": must(RiverSwim(6)), "chain5": must(Chain(5)), "fourrooms": must(FourRooms(true)),
-		"deepsea4": must(DeepSea(Sea{Size: 4, Continuing: true})), "deepsea10": must(DeepSea(Sea{Size: 10, Continuing: true})),
-		"deepsea5_stoch": must(DeepSea(Sea{Size: 5, Stochastic: true, Continuing: true})),
+		"riverswim6": made(RiverSwim(6)), "chain5": made(Chain(5)), "fourrooms": made(FourRooms(true)),
+		"deepsea4": made(DeepSea(Sea{Size: 4, Continuing: true})), "deepsea10": made(DeepSea(Sea{Size: 10, Continuing: true})),
+		"deepsea5_stoch": made(DeepSea(Sea{Size: 5, Stochastic: true, Continuing: true})),
 	} {
 		raw, ok := f.MDPs[name]
 		if !ok {
 			continue // another file of vectors
 		}
-		want, err := mdp.ParseModel(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(mdp.ParseModel(bytes.NewReader(raw)))(t)
 		m := task.Model
 		if m.NumStates() != want.NumStates() || m.NumActions() != want.NumActions() {
 			t.Errorf("%s has %d states, %d actions; want %d, %d", name, m.NumStates(), m.NumActions(), want.NumStates(), want.NumActions())
@@ -88,10 +78,7 @@ func TestAgainstReferenceModels(t *testing.T) {
 func TestTasksAreComplete(t *testing.T) {
 	for name, task := range all(t) {
 		m := task.Model
-		raw, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(m))(t)
 		again, err := mdp.ParseModel(bytes.NewReader(raw))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -158,18 +145,12 @@ func TestDeepSeaReturns(t *testing.T) {
 		n    int
 		want float64
 	}{{10, .37742049}, {20, .36735360}, {50, .36160171}} {
-		task := must(t)(DeepSea(Sea{Size: c.n, Stochastic: true}))
-		chain, err := mdp.Induce(task.Model, mdp.Constant(task.Model.NumStates(), 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := made(t)(DeepSea(Sea{Size: c.n, Stochastic: true}))
+		chain := must.Get(mdp.Induce(task.Model, mdp.Constant(task.Model.NumStates(), 1)))(t)
 		if got := chain.EvaluateFinite(c.n)[0]; math.Abs(got-c.want) > 1e-8 {
 			t.Errorf("always right in size %d returns %.9g, want %v", c.n, got, c.want)
 		}
-		sol, err := mdp.SolveTotal(task.Model, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveTotal(task.Model, mdp.Options{}))(t)
 		stay := 1 - 1/float64(c.n)
 		tries := (1 - math.Pow(stay, float64(c.n))) / (1 - stay) // until a move fails, of N at most
 		if want := math.Pow(stay, float64(c.n-1)) - 0.01/float64(c.n)*tries; math.Abs(sol.Value[0]-want) > 1e-6 {
@@ -193,16 +174,10 @@ func TestUniform53(t *testing.T) {
 
 // Which actions the mapping permutes makes no difference to values.
 func TestMappingOnlyRenamesActions(t *testing.T) {
-	plain := must(t)(DeepSea(Sea{Size: 9, Stochastic: true}))
-	mapped := must(t)(DeepSea(Sea{Size: 9, Stochastic: true, Mapped: true, MappingSeed: 42}))
-	a, _, err := mdp.SolveHorizon(plain.Model, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, policy, err := mdp.SolveHorizon(mapped.Model, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := made(t)(DeepSea(Sea{Size: 9, Stochastic: true}))
+	mapped := made(t)(DeepSea(Sea{Size: 9, Stochastic: true, Mapped: true, MappingSeed: 42}))
+	a, _ := must.Get2(mdp.SolveHorizon(plain.Model, 9))(t)
+	b, policy := must.Get2(mdp.SolveHorizon(mapped.Model, 9))(t)
 	for s := range a {
 		if a[s] != b[s] {
 			t.Errorf("state %d has value %v and, mapped, %v", s, a[s], b[s])
@@ -232,10 +207,10 @@ func TestBadParameters(t *testing.T) {
 
 func second(_ *Task, err error) error { return err }
 
-// A Garnet is named by its arguments, so its draws must not change: the first row
+// A Garnet is named by its arguments, so its draws made not change: the first row
 // as this generator has made it from the beginning.
 func TestGarnetStaysTheSame(t *testing.T) {
-	m := must(t)(Garnet(6, 2, 3, 1)).Model
+	m := made(t)(Garnet(6, 2, 3, 1)).Model
 	next, prob := m.Transition(0, 0)
 	if !slices.Equal(next, []int32{1, 2, 4}) || !slices.Equal(prob, []float64{0.26249819705237554, 0.49907861207375004, 0.23842319087387442}) ||
 		m.Reward(0, 0) != -0.37300956589935985 {
@@ -248,16 +223,10 @@ func TestGarnetStaysTheSame(t *testing.T) {
 // although deviations last much longer in total variation (docs/theory.md §2.1,
 // §3.6).
 func TestFourRoomsScale(t *testing.T) {
-	m := must(t)(FourRooms(true)).Model
-	sol, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := made(t)(FourRooms(true)).Model
+	sol := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
 	for o, want := range map[mdp.MixingOptions]int{{Epsilon: 0.02}: 1, {Eta: 0.25}: 24, {Eta: 0.0512}: 38} {
-		mix, err := mdp.MixingTime(m, sol.Policy, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mix := must.Get(mdp.MixingTime(m, sol.Policy, o))(t)
 		if mix.Max != want {
 			t.Errorf("%+v: the largest T is %d, want %d", o, mix.Max, want)
 		}
@@ -270,19 +239,10 @@ func TestFourRoomsScale(t *testing.T) {
 // The optimal policy of DoubleLoop goes round for ever in step: its chain has an
 // eigenvalue of modulus one besides 1, and no mixing time.
 func TestDoubleLoopIsPeriodic(t *testing.T) {
-	m := must(t)(DoubleLoop()).Model
-	sol, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := mdp.Induce(m, sol.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sp, err := c.Spectrum()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := made(t)(DoubleLoop()).Model
+	sol := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+	c := must.Get(mdp.Induce(m, sol.Policy))(t)
+	sp := must.Get(c.Spectrum())(t)
 	if math.Abs(sp.Lambda2-1) > 1e-9 {
 		t.Errorf("second eigenvalue of modulus %v", sp.Lambda2)
 	}
@@ -297,19 +257,13 @@ func TestDoubleLoopIsPeriodic(t *testing.T) {
 // What is known of the tasks besides their values, which mdp/mdptest has: sizes,
 // starts, and which policies are worth what.
 func TestTaskFacts(t *testing.T) {
-	must := must(t)
+	made := made(t)
 	gain := func(m *mdp.Tabular, pi mdp.Policy) float64 {
-		c, err := mdp.Induce(m, pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, _, err := c.EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(mdp.Induce(m, pi))(t)
+		g, _ := must.Get2(c.EvaluateAverage())(t)
 		return g[0]
 	}
-	maze := must(Maze(MazeRestart))
+	maze := made(Maze(MazeRestart))
 	open := map[int]bool{}
 	for _, cell := range maze.Layout.Cell {
 		open[cell] = true
@@ -318,31 +272,31 @@ func TestTaskFacts(t *testing.T) {
 		t.Errorf("the maze has %d cells, %d states", len(open), maze.Model.NumStates())
 	}
 	for goal, want := range map[MazeGoal]float64{MazeRestart: 1826.8, MazeTeleport: 1884.4} { // per 20,000 steps
-		sol, err := mdp.SolveAverage(must(Maze(goal)).Model, mdp.Options{})
+		sol, err := mdp.SolveAverage(made(Maze(goal)).Model, mdp.Options{})
 		if err != nil || math.Abs(20_000*sol.Gain[0]-want) > 0.05 {
 			t.Errorf("the maze pays %v in 20,000 steps (%v), want %v", 20_000*sol.Gain[0], err, want)
 		}
 	}
-	chain := must(Chain(5)).Model
+	chain := made(Chain(5)).Model
 	sol, err := mdp.SolveAverage(chain, mdp.Options{})
 	if err != nil || !slices.Equal(sol.Policy, mdp.Constant(5, 0)) || math.Abs(1000*gain(chain, mdp.Constant(5, 0))-3676.8) > 1e-9 {
 		t.Errorf("the optimal policy of the chain is %v (%v), forward everywhere pays %v", sol.Policy, err, gain(chain, mdp.Constant(5, 0)))
 	}
-	loop := must(DoubleLoop()).Model
+	loop := made(DoubleLoop()).Model
 	if a, b := gain(loop, mdp.Constant(9, 0)), gain(loop, mdp.Constant(9, 1)); math.Abs(a-0.2) > 1e-12 || math.Abs(b-0.4) > 1e-12 {
 		t.Errorf("the loops pay %v and %v, want 0.2 and 0.4", a, b)
 	}
-	if n := must(FourRooms(false)).Model.NumStates(); n != 104 {
+	if n := made(FourRooms(false)).Model.NumStates(); n != 104 {
 		t.Errorf("FourRooms has %d states", n)
 	}
-	taxi := must(Taxi()).Model
+	taxi := made(Taxi()).Model
 	states, prob := taxi.Initial()
 	if taxi.NumStates() != 500 || len(states) != 300 || math.Abs(slices.Max(prob)-1./300) > 1e-15 || math.Abs(slices.Min(prob)-1./300) > 1e-15 {
 		t.Errorf("Taxi has %d states and %d starts", taxi.NumStates(), len(states))
 	}
 	// At TabulaRL's episodes of 20 steps, 20 states are too many: drifting left pays
 	// the whole optimum.
-	river := must(RiverSwim(20)).Model
+	river := made(RiverSwim(20)).Model
 	v, first, err := mdp.SolveHorizon(river, 20)
 	if err != nil || first[0] != 0 || math.Abs(v[0]-0.1) > 1e-12 {
 		t.Errorf("20 steps in a river of 20 states are worth %v by action %d, %v", v[0], first[0], err)

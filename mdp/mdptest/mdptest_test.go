@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -48,19 +49,13 @@ func TestProblems(t *testing.T) {
 				}
 			}
 			for _, k := range p.Finite {
-				v, _, err := mdp.SolveHorizon(p.Model, k.Horizon)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v, _ := must.Get2(mdp.SolveHorizon(p.Model, k.Horizon))(t)
 				if err := k.Value.Check(from(p.Model, v)); err != nil {
 					t.Errorf("horizon %d: %v", k.Horizon, err)
 				}
 			}
 			if p.Total != "" {
-				sol, err := mdp.SolveTotal(p.Model, mdp.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				sol := must.Get(mdp.SolveTotal(p.Model, mdp.Options{}))(t)
 				if err := p.Total.Check(from(p.Model, sol.Value)); err != nil {
 					t.Errorf("total: %v", err)
 				}
@@ -87,14 +82,8 @@ func TestProblems(t *testing.T) {
 				}
 			}
 			if p.UniformGain != "" {
-				c, err := mdp.Induce(p.Model, mdp.Uniform{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				gain, _, err := c.EvaluateAverage()
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := must.Get(mdp.Induce(p.Model, mdp.Uniform{}))(t)
+				gain, _ := must.Get2(c.EvaluateAverage())(t)
 				if err := p.UniformGain.Check(gain[0]); err != nil {
 					t.Errorf("uniform gain: %v", err)
 				}
@@ -118,14 +107,8 @@ func checkMixing(t *testing.T, name string, m *mdp.Tabular, pi mdp.Policy, want 
 	if want == 0 {
 		return
 	}
-	c, err := mdp.Induce(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.WorstMixing(0.25)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mdp.Induce(m, pi))(t)
+	got := must.Get(c.WorstMixing(0.25))(t)
 	if got != want {
 		t.Errorf("tmix of the %s policy is %d, want %d", name, got, want)
 	}

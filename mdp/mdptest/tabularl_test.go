@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -12,7 +13,7 @@ import (
 // state 0. A move to the right goes left instead with probability slip.
 func chain(t *testing.T, n int, slip float64) *mdp.Tabular {
 	t.Helper()
-	m, err := mdp.Generate(mdp.Definition{States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+	return must.Get(mdp.Generate(mdp.Definition{States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			left, right := max(s-1, 0), min(s+1, n-1)
 			if a == 0 {
@@ -26,11 +27,7 @@ func chain(t *testing.T, n int, slip float64) *mdp.Tabular {
 			if slip > 0 {
 				row.Add(left, slip)
 			}
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+		}))(t)
 }
 
 // TabulaRL's deterministicChain is worth 1 an episode, its stochasticChain, in
@@ -48,10 +45,7 @@ func TestTabulaRLChains(t *testing.T) {
 		{"stochastic", 10, 1. / 10, 0.387420},
 		{"stochastic", 50, 1. / 50, 0.371602},
 	} {
-		sol, err := mdp.SolveFinite(chain(t, tt.n, tt.slip), tt.n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveFinite(chain(t, tt.n, tt.slip), tt.n))(t)
 		v := sol.Value[tt.n][0]
 		if math.Abs(v-tt.want) > 1e-6 || math.Abs(v-math.Pow(1-tt.slip, float64(tt.n-1))) > 1e-12 {
 			t.Errorf("%s chain of %d: worth %v, want %v", tt.name, tt.n, v, tt.want)

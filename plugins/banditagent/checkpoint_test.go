@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // policies are parameters of every policy that reach all it may keep.
@@ -56,9 +57,7 @@ func pull(t *testing.T, a vector.Agent, lane, from, to int) (arms []int64) {
 		if n == 0 {
 			in.Signals[lane], in.Seeds[lane] = vector.NewRun, uint64(7+lane)
 		}
-		if err := a.Step(t.Context(), in, &actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(t.Context(), in, &actions))
 		arms = append(arms, actions.Int64[lane])
 		rng := rand.New(rand.NewPCG(uint64(n), uint64(actions.Int64[lane])))
 		in.Rewards[lane] = float64(rng.IntN(7) / (6 - int(actions.Int64[lane])))
@@ -89,14 +88,9 @@ func TestEveryPolicyCanBeSaved(t *testing.T) {
 				tried++
 				t.Run(string(params), func(t *testing.T) {
 					pull(t, a, 0, 0, 60)
-					state, err := vector.Save(t.Context(), a, 0)
-					if err != nil {
-						t.Fatal(err)
-					}
+					state := must.Get(vector.Save(t.Context(), a, 0))(t)
 					pull(t, b, 1, 0, 37)
-					if err := vector.Load(t.Context(), b, 1, state); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, vector.Load(t.Context(), b, 1, state))
 					again, err := vector.Save(t.Context(), b, 1)
 					if err != nil || !slices.Equal(state, again) {
 						t.Errorf("a state of %d bytes comes back as one of %d, %v", len(state), len(again), err)
@@ -119,10 +113,7 @@ func TestEveryPolicyCanBeSaved(t *testing.T) {
 }
 
 func TestNothingToSave(t *testing.T) {
-	a, err := Plugin().OpenAgent(t.Context(), json.RawMessage(`{"policy":{"kind":"greedy"}}`), bernoulli, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Plugin().OpenAgent(t.Context(), json.RawMessage(`{"policy":{"kind":"greedy"}}`), bernoulli, 2))(t)
 	if _, err := vector.Save(t.Context(), a, 0); !errors.Is(err, framework.ErrNeedsReset) {
 		t.Errorf("before a run: %v", err)
 	}

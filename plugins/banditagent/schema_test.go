@@ -6,22 +6,18 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit/policy"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // The schema allows the policies and beliefs that there are.
 func TestSchemaHasAllKinds(t *testing.T) {
-	d, err := Plugin().Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Plugin().Describe(t.Context()))(t)
 	var s struct {
 		Properties map[string]struct {
 			Properties map[string]struct{ Enum []string }
 		}
 	}
-	if err := json.Unmarshal(d.Params, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(d.Params, &s))
 	if got := s.Properties["policy"].Properties["kind"].Enum; !slices.Equal(got, policy.Kinds()) {
 		t.Errorf("policies %v, want %v", got, policy.Kinds())
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // trajectories are what testdata/trajectories.py wrote.
@@ -41,14 +42,9 @@ func near(x, y float64) bool { return math.Abs(x-y) <= 1e-12*max(1, math.Abs(y))
 // last bit. Along whole episodes the states stay within 1e-9: Acrobot is chaotic and
 // magnifies last bits.
 func TestGymnasium(t *testing.T) {
-	data, err := os.ReadFile("testdata/trajectories.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/trajectories.json"))(t)
 	var all trajectories
-	if err := json.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &all))
 	terminated, truncated := map[string]bool{}, false
 	for i, want := range all.Trajectories {
 		t.Run(fmt.Sprintf("%s/%d", want.ID, i), func(t *testing.T) {
@@ -68,9 +64,7 @@ func TestGymnasium(t *testing.T) {
 			actions, out := vector.NewActions(alone.Spec(), 1), vector.NewTimeSteps(alone.Spec(), 1)
 			actions.Signals[0] = vector.NewRun
 			for _, env := range []*lanes{alone, whole} {
-				if err := env.Step(t.Context(), actions, &out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, env.Step(t.Context(), actions, &out))
 			}
 			actions.Signals[0] = vector.Continue
 			copy(whole.lanes[0].state[:], want.Start)

@@ -9,16 +9,14 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
 // open returns a lane of a task.
 func open(t testing.TB, p vector.Plugin, params string) *lanes {
 	t.Helper()
-	env, err := p.(*vector.EnvironmentPlugin).Open(json.RawMessage(params), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.(*vector.EnvironmentPlugin).Open(json.RawMessage(params), 1))(t)
 	return env.(*lanes)
 }
 
@@ -88,9 +86,7 @@ func TestStarts(t *testing.T) {
 		low, high := make([]float64, len(tt.low)), make([]float64, len(tt.low))
 		for n := range 2000 {
 			actions.Signals[0], actions.Seeds[0] = vector.NewEpisode, uint64(n)
-			if err := env.Step(t.Context(), actions, &out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, env.Step(t.Context(), actions, &out))
 			for i := range low {
 				x := env.lanes[0].state[i]
 				if n == 0 {

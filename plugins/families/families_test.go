@@ -10,16 +10,14 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
 // restarting returns the model of a task whose episodes follow each other.
 func restarting(t *testing.T, p Params) *mdp.Tabular {
 	t.Helper()
-	task, err := Task(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(Task(p))(t)
 	m, err := task.Model.Restarting()
 	if err != nil {
 		t.Fatalf("%+v: %v", p, err)
@@ -30,10 +28,7 @@ func restarting(t *testing.T, p Params) *mdp.Tabular {
 // gain returns the optimal reward per step, which must not depend on the state.
 func gain(t *testing.T, m mdp.Model) float64 {
 	t.Helper()
-	s, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
 	if slices.Max(s.Gain)-slices.Min(s.Gain) > 1e-9 {
 		t.Fatalf("gains from %v to %v", slices.Min(s.Gain), slices.Max(s.Gain))
 	}
@@ -43,10 +38,7 @@ func gain(t *testing.T, m mdp.Model) float64 {
 // uniformGain returns the reward per step of uniformly random actions.
 func uniformGain(t *testing.T, m *mdp.Tabular) (g float64) {
 	t.Helper()
-	mu, _, err := mdp.Stationary(m, mdp.Uniform{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mu, _ := must.Get2(mdp.Stationary(m, mdp.Uniform{}))(t)
 	for s, p := range mu {
 		for a := range m.NumActions() {
 			g += p * m.Reward(s, a) / float64(m.NumActions())
@@ -63,10 +55,7 @@ func TestTasksCanBeLearned(t *testing.T) {
 			for _, split := range []string{Development, Test} {
 				for seed := range uint64(10) {
 					p := Params{Kind: k.name, Seed: seed, Split: split}
-					task, err := Task(p)
-					if err != nil {
-						t.Fatal(err)
-					}
+					task := must.Get(Task(p))(t)
 					if task.Model.HasTerminal() != k.episodic {
 						t.Errorf("%+v ends: %v", p, task.Model.HasTerminal())
 					}
@@ -96,14 +85,8 @@ func TestParametersNameATask(t *testing.T) {
 			for seed := range uint64(20) {
 				p := Params{Kind: kind, Seed: seed, Split: split}
 				text := func() string {
-					task, err := Task(p)
-					if err != nil {
-						t.Fatal(err)
-					}
-					data, err := json.Marshal(task.Model)
-					if err != nil {
-						t.Fatal(err)
-					}
+					task := must.Get(Task(p))(t)
+					data := must.Get(json.Marshal(task.Model))(t)
 					return string(data)
 				}
 				first, second := text(), text()
@@ -155,10 +138,7 @@ func TestTasksStayTheSame(t *testing.T) {
 // Every kind passes the conformance suite.
 func TestKindsConform(t *testing.T) {
 	for _, kind := range Kinds() {
-		params, err := json.Marshal(Params{Kind: kind, Seed: 3, Split: Development})
-		if err != nil {
-			t.Fatal(err)
-		}
+		params := must.Get(json.Marshal(Params{Kind: kind, Seed: 3, Split: Development}))(t)
 		if err := rltest.CheckPlugin(t.Context(), Plugin(), params); err != nil {
 			t.Errorf("%s: %v", params, err)
 		}
@@ -182,10 +162,7 @@ func TestParametersAreChecked(t *testing.T) {
 // The schema has the names of all kinds, so that a config is checked and a plugin
 // explained.
 func TestSchemaListsTheKinds(t *testing.T) {
-	d, err := Plugin().Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Plugin().Describe(t.Context()))(t)
 	var schema struct {
 		Properties map[string]struct {
 			Enum        []Name
@@ -193,9 +170,7 @@ func TestSchemaListsTheKinds(t *testing.T) {
 			Description string
 		}
 	}
-	if err := json.Unmarshal(d.Params, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(d.Params, &schema))
 	kind := schema.Properties["kind"]
 	if !slices.Equal(kind.Enum, Kinds()) || kind.Default != "river" || !strings.Contains(kind.Description, "pits: a slippery grid") {
 		t.Errorf("kind: %+v", kind)

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/plugintest"
@@ -151,10 +152,7 @@ func TestUnsuitable(t *testing.T) {
 		{``, options.RecencyBonus, "recency-bonus"},
 		{`{"gamma":1}`, options.Members, "gamma is 1"},
 	} {
-		a, err := find(t, "bootstrap-linear").OpenAgent(t.Context(), json.RawMessage(tt.params), boxed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(find(t, "bootstrap-linear").OpenAgent(t.Context(), json.RawMessage(tt.params), boxed, 1))(t)
 		host := a.Abilities().Options
 		if err := host.SetOptionKinds(t.Context(), []options.Kind{tt.kind}); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.kind, err)
@@ -168,10 +166,7 @@ func TestUnsuitable(t *testing.T) {
 // Calls out of turn, and rewards that are no numbers, name their lane.
 func TestLaneErrors(t *testing.T) {
 	every(t, func(t *testing.T, p vector.Plugin, params string) {
-		a, err := p.OpenAgent(t.Context(), json.RawMessage(params), boxed, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(p.OpenAgent(t.Context(), json.RawMessage(params), boxed, 2))(t)
 		in, actions := vector.NewFeedback(boxed, 2), space.NewColumn(boxed.Action, 2)
 		for _, tt := range []struct {
 			signal vector.Signal
@@ -198,13 +193,9 @@ func TestNoAllocation(t *testing.T) {
 		e, a := pair(t, "mountaincar", ``, agent, ``, 1)
 		actions, in := vector.NewActions(e.Spec(), 1), vector.NewFeedback(e.Spec(), 1)
 		step := func() {
-			if err := e.Step(t.Context(), actions, &in.TimeSteps); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.Step(t.Context(), actions, &in.TimeSteps))
 			copy(in.Signals, actions.Signals)
-			if err := a.Step(t.Context(), in, &actions.Actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.Step(t.Context(), in, &actions.Actions))
 			actions.Signals[0] = vector.Continue
 			if in.Terminated[0] || in.Truncated[0] {
 				actions.Signals[0] = vector.NewEpisode

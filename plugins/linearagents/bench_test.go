@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
@@ -19,14 +20,8 @@ var find = agenttest.Plugins(append(classiccontrol.Plugins(), Plugins()...)).Fin
 // pair opens an environment and an agent for it.
 func pair(t testing.TB, env, envParams, agent, agentParams string, n int) (vector.Environment, vector.Agent) {
 	t.Helper()
-	e, err := find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := find(t, agent).OpenAgent(context.Background(), json.RawMessage(agentParams), e.Spec(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n))(t)
+	a := must.Get(find(t, agent).OpenAgent(context.Background(), json.RawMessage(agentParams), e.Spec(), n))(t)
 	return e, a
 }
 
@@ -44,13 +39,9 @@ func episodes(t testing.TB, e vector.Environment, a vector.Agent, n, count int) 
 		in.Seeds[i] = source.Seed(i, seed.Agent, 0)
 	}
 	for live := n; live > 0; {
-		if err := e.Step(ctx, actions, &in.TimeSteps); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Step(ctx, actions, &in.TimeSteps))
 		copy(in.Signals, actions.Signals)
-		if err := a.Step(ctx, in, &actions.Actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(ctx, in, &actions.Actions))
 		for i, s := range in.Signals {
 			switch s {
 			case vector.Idle:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -20,9 +21,7 @@ var held = []float64{3, 4, 9, 5, 0, 2, 1, 6, 0} // at a*3+k
 func opinionated(t *testing.T) *bootstrap {
 	t.Helper()
 	x := open(t, `{"members":3,"features":{"tilings":1,"tiles":1},"step":1e-9}`)
-	if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}))
 	x.Start(1)
 	for i := range x.w {
 		x.w[i] = held[i%9]
@@ -101,17 +100,13 @@ func TestFaceAndFollow(t *testing.T) {
 	x := opinionated(t)
 	x.SetObservation([]float64{0, 0})
 	var p options.Problem
-	if err := x.DescribeDecision(&p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.DescribeDecision(&p))
 	tables, err := options.NewTables(3, 3, 0.99, options.TableConfig{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want options.Problem
-	if err := tables.At(&want, held, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tables.At(&want, held, nil, nil))
 	if !slices.Equal(p.Values, want.Values) || !slices.Equal(p.Arms, want.Arms) || !slices.Equal(p.Optimal, want.Optimal) {
 		t.Fatalf("%+v, want %+v", p, want)
 	}
@@ -167,10 +162,7 @@ func TestBehaviours(t *testing.T) {
 // Evaluate selects actions and changes no weight.
 func TestEvaluate(t *testing.T) {
 	every(t, func(t *testing.T, p vector.Plugin, params string) {
-		a, err := p.OpenAgent(t.Context(), []byte(params), boxed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(p.OpenAgent(t.Context(), []byte(params), boxed, 1))(t)
 		var w []float64
 		switch x := lanes.Learners[[]float64](a)[0].(type) {
 		case *sarsa:
@@ -183,9 +175,7 @@ func TestEvaluate(t *testing.T) {
 			before := slices.Clone(w)
 			in.Signals[0], in.Rewards[0], in.Terminated[0] = s, 1, ended
 			actions.Int64[0] = 0
-			if err := a.Step(t.Context(), in, &actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.Step(t.Context(), in, &actions))
 			if !ended && (actions.Int64[0] < 1 || actions.Int64[0] > 3) {
 				t.Fatalf("action %d", actions.Int64[0])
 			}

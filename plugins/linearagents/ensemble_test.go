@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/members"
 )
@@ -40,10 +41,7 @@ func TestMembersAreQLambda(t *testing.T) {
 		if p.Traces = "uncut"; cut {
 			p.Traces = "cut"
 		}
-		raw, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(p))(t)
 		x, twin := open(t, string(raw)), open(t, string(raw))
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		x.Start(1)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/members"
 )
@@ -21,14 +22,9 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 		p.Features = Features{Tilings: rapid.IntRange(1, 3).Draw(t, "tilings"), Tiles: 2, Memory: 1 << 10}
 		p.Members, p.Gamma, p.Step = 2, 0.9, 0.3
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.8}).Draw(t, "lambda")
-		raw, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(p))(t)
 		x := open(t, string(raw))
-		if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Uniform}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Uniform}))
 		v := x.evaluation
 		n := len(v.policies) // greedy, a member, three constants, uniform
 		if n != 6 {
@@ -96,9 +92,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 // agent is.
 func TestPoliciesActAsOptions(t *testing.T) {
 	x := open(t, `{"values":"policies","evaluated":3,"sd":2}`)
-	if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.SetOptionKinds([]options.Kind{options.Members, options.Constants}))
 	rng := rand.New(rand.NewPCG(1, 1))
 	x.Start(1)
 	x.Begin([]float64{0, 0})

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -107,19 +108,13 @@ func TestThresholdExplores(t *testing.T) {
 	}
 	returns := func(score options.Rule) (list []float64) {
 		e, a := pair(t, "cartpole", ``, "bootstrap-linear", params, runs)
-		host, err := explore.New(t.Context(), a.Abilities().Options, e.Spec(), runs, explore.Config{
+		host := must.Get(explore.New(t.Context(), a.Abilities().Options, e.Spec(), runs, explore.Config{
 			Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: score, Bound: bandit.U}, LowerBound: &zero,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := loop.Run(t.Context(), loop.Batch{
+		}))(t)
+		out := must.Get(loop.Run(t.Context(), loop.Batch{
 			Environment: e, Agent: host, Runs: numbers, Seeds: seed.NewSource(1, e.Spec().ID),
 			Steps: steps, Grid: []int{steps / 2, steps}, Metrics: []result.Metric{result.EpisodeReturn},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		for i, o := range out {
 			explored, hold := host.Exploration(i)
 			if hold < 1 || (score == options.RuleNever) != (explored == 0) {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -52,14 +53,8 @@ func TestSARSAIsTheBox(t *testing.T) {
 			Lambda: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "lambda"), Traces: rapid.SampledFrom([]string{"replacing", "accumulating"}).Draw(t, "traces"),
 			Epsilon: 0.5,
 		}
-		raw, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := SARSA().OpenAgent(t.Context(), raw, boxed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(p))(t)
+		a := must.Get(SARSA().OpenAgent(t.Context(), raw, boxed, 1))(t)
 		x := lanes.Learners[[]float64](a)[0].(*sarsa)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		want := dense{
@@ -103,13 +98,10 @@ func TestSARSAIsTheBox(t *testing.T) {
 func TestTruncation(t *testing.T) {
 	for _, agent := range []string{"sarsa-linear", "bootstrap-linear"} {
 		for _, terminated := range []bool{true, false} {
-			a, err := find(t, agent).OpenAgent(t.Context(), json.RawMessage(map[string]string{
+			a := must.Get(find(t, agent).OpenAgent(t.Context(), json.RawMessage(map[string]string{
 				"sarsa-linear":     `{"features":{"tilings":1,"tiles":1},"initial":10,"gamma":0.5,"step":1,"epsilon":0}`,
 				"bootstrap-linear": `{"features":{"tilings":1,"tiles":1},"mean":10,"sd":0,"gamma":0.5,"step":1,"members":2}`,
-			}[agent]), boxed, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}[agent]), boxed, 1))(t)
 			var value func() float64
 			x := lanes.Learners[[]float64](a)[0]
 			switch y := x.(type) {

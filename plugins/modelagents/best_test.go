@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
@@ -16,22 +17,13 @@ func value(t *testing.T, criterion string, m mdp.Model, s int) float64 {
 	t.Helper()
 	switch criterion {
 	case "horizon":
-		sol, err := mdp.SolveFinite(m, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveFinite(m, 3))(t)
 		return sol.Value[3][s]
 	case "average":
-		sol, err := mdp.SolveAverage(m, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
 		return sol.Gain[s]
 	}
-	sol, err := mdp.SolveDiscounted(m, 0.9, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := must.Get(mdp.SolveDiscounted(m, 0.9, mdp.Options{}))(t)
 	return sol.Value[s]
 }
 

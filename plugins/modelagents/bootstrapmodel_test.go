@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
@@ -31,13 +32,8 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 	t.Helper()
 	spec := agenttest.Finite
 	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
-	a, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Abilities().Options.SetOptionKinds(t.Context(), kinds); err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), spec, 1))(t)
+	must.Do(t, a.Abilities().Options.SetOptionKinds(t.Context(), kinds))
 	x := lanes.Learners[int](a)[0].(*modelbased.OptionAgent)
 	x.Start(1)
 	return x
@@ -60,9 +56,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 		}
 		var p options.Problem
 		x.SetObservation(0)
-		if err := x.DescribeDecision(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.DescribeDecision(&p))
 		p.Hold = 1
 		arms := make([]*bandit.Population, 3)
 		greedy := 0
@@ -93,10 +87,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 			t.Errorf("%s: greedy action %d, want %d; options %v", params, greedyPolicy(x)[0], greedy, p.Arms)
 		}
 		for _, gamma := range []float64{0.3, 0.9, 0.999} {
-			d, err := options.Decide(options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(options.Decide(options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil))(t)
 			table, want := bandit.NewIndexTable(bandit.V, 1-gamma, 10), greedy
 			for a := range arms {
 				if table.Index(arms[a], 0) > table.Index(arms[want], 0)+1e-9 {
@@ -127,9 +118,7 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 		for n := range 20 {
 			for range 3 { // facing a decision again changes nothing
 				x.SetObservation(0)
-				if err := x.DescribeDecision(&p); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, x.DescribeDecision(&p))
 				if x.Reduction != last {
 					got = append(got, n)
 					last = x.Reduction
@@ -150,10 +139,7 @@ func TestGreedyOptionKeepsUp(t *testing.T) {
 	x := newBootstrapModel(t, `{"weight":0.01}`, 2, 2, []options.Kind{options.Constants})
 	act := func(s int, greedily bool) int { // what is followed, and what a host is told is greedy
 		a := x.Act(s)
-		policy, err := x.GreedyPolicy(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		policy := must.Get(x.GreedyPolicy(nil))(t)
 		if greedily && policy[s] != a {
 			t.Errorf("action %d, but the greedy policy is said to be %v", a, policy)
 		}
@@ -161,9 +147,7 @@ func TestGreedyOptionKeepsUp(t *testing.T) {
 	}
 	var p options.Problem
 	x.SetObservation(0)
-	if err := x.DescribeDecision(&p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.DescribeDecision(&p))
 	first := x.Choose(0)
 	for a := range 2 { // with the prior gone, the other action pays
 		for range 30 {
@@ -202,9 +186,7 @@ func TestModelsFindTheOptimum(t *testing.T) {
 				for s := range policy {
 					if !m.Terminal(s) {
 						x.SetObservation(s)
-						if err := x.DescribeDecision(&p); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, x.DescribeDecision(&p))
 						policy[s] = greedyPolicy(x)[s]
 						for _, v := range p.Optimal {
 							worth[s] += v / float64(len(p.Optimal))
@@ -215,9 +197,7 @@ func TestModelsFindTheOptimum(t *testing.T) {
 				var got []float64
 				var err error
 				if average {
-					if m, err = m.Restarting(); err != nil {
-						t.Fatal(err)
-					}
+					m = must.Get(m.Restarting())(t)
 					best, err = mdp.SolveAverage(m, mdp.Options{})
 					if err == nil {
 						got, _, err = induce(t, m, policy).EvaluateAverage()
@@ -251,42 +231,24 @@ func TestModelsFindTheOptimum(t *testing.T) {
 
 func induce(t *testing.T, m *mdp.Tabular, pi mdp.Policy) *mdp.Chain {
 	t.Helper()
-	c, err := mdp.Induce(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(mdp.Induce(m, pi))(t)
 }
 
 // trainedHosted returns a lane of bootstrap-model after 60,000 uniform actions,
 // and the task's model.
 func trainedHosted(t *testing.T, env, envParams, params string) (*modelbased.OptionAgent, *mdp.Tabular) {
 	t.Helper()
-	e, err := find(t, env).OpenEnvironment(t.Context(), json.RawMessage(envParams), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), e.Spec(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(find(t, env).OpenEnvironment(t.Context(), json.RawMessage(envParams), 1))(t)
+	a := must.Get(BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), e.Spec(), 1))(t)
 	x := lanes.Learners[int](a)[0].(*modelbased.OptionAgent)
 	uniform := uniformAgent{a.Abilities().Options}
-	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Config{
+	host := must.Get(explore.New(t.Context(), uniform, e.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RuleNever}, Kinds: []options.Kind{options.Uniform}, Commitment: options.CommitmentConfig{Fixed: 20},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loop.Run(t.Context(), loop.Batch{
+	}))(t)
+	must.Get(loop.Run(t.Context(), loop.Batch{
 		Environment: e, Agent: host, Runs: []int{0}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: 60_000, Discount: 1,
-	}); err != nil {
-		t.Fatal(err)
-	}
-	models, err := vector.Models(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	models := must.Get(vector.Models(t.Context(), e))(t)
 	return x, models[0]
 }
 
@@ -331,9 +293,7 @@ func TestFollowedCandidates(t *testing.T) {
 	x.Begin(1)
 	x.Learn(0.5, 2)
 	x.SetObservation(2)
-	if err := x.DescribeDecision(&p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.DescribeDecision(&p))
 	seen := map[string]bool{}
 	for o, arm := range p.Arms {
 		name, _, _ := strings.Cut(arm.Name, " ")

@@ -3,6 +3,7 @@ package modelagents
 import (
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -18,10 +19,7 @@ func TestGreedyActionsAreOptimal(t *testing.T) {
 	} {
 		t.Run(agent, func(t *testing.T) {
 			x, m := plugins.Trained(t, "chain", `{"limit":0}`, agent, params, 20_000)
-			best, err := mdp.SolveDiscounted(m, 0.99, mdp.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			best := must.Get(mdp.SolveDiscounted(m, 0.99, mdp.Options{}))(t)
 			for s, want := range best.Policy {
 				if got := x.(lanes.Greedy[int]).GreedyAction(s); got != want {
 					t.Errorf("state %d: action %d, the best is %d", s, got, want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -29,19 +30,10 @@ func swimAs(t testing.TB, agent vector.Plugin, params string, n int, at ...int) 
 		at = at[:1]
 	}
 	const horizon = 20
-	env, err := find(t, "riverswim").OpenEnvironment(t.Context(), json.RawMessage(`{"limit":20}`), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(find(t, "riverswim").OpenEnvironment(t.Context(), json.RawMessage(`{"limit":20}`), n))(t)
 	spec := env.Spec()
-	a, err := agent.OpenAgent(t.Context(), json.RawMessage(params), spec, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	models, err := vector.Models(t.Context(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(agent.OpenAgent(t.Context(), json.RawMessage(params), spec, n))(t)
+	models := must.Get(vector.Models(t.Context(), env))(t)
 	gap := gaps(t, models[0], horizon)
 	actions, feedback := vector.NewActions(spec, n), vector.NewFeedback(spec, n)
 	seeds, regret := seed.NewSource(1, spec.ID), make([]float64, n)
@@ -51,12 +43,8 @@ func swimAs(t testing.TB, agent vector.Plugin, params string, n int, at ...int) 
 			actions.Seeds[i] = seeds.Seed(i, seed.Environment, uint64(episode))
 			feedback.Seeds[i] = seeds.Seed(i, seed.Agent, 0)
 		}
-		if err := env.Step(t.Context(), actions, &feedback.TimeSteps); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Step(t.Context(), feedback, &actions.Actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, env.Step(t.Context(), actions, &feedback.TimeSteps))
+		must.Do(t, a.Step(t.Context(), feedback, &actions.Actions))
 	}
 	signal := vector.NewRun
 	for episode := range at[len(at)-1] {
@@ -81,10 +69,7 @@ func swimAs(t testing.TB, agent vector.Plugin, params string, n int, at ...int) 
 // gaps returns max_b Q*(s,b) − Q*(s,a) at [h][s*A+a], with h steps to go.
 func gaps(t testing.TB, m *mdp.Tabular, horizon int) [][]float64 {
 	t.Helper()
-	s, err := mdp.SolveFinite(m, horizon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mdp.SolveFinite(m, horizon))(t)
 	gap := make([][]float64, horizon+1)
 	for h := 1; h <= horizon; h++ {
 		for state := range m.NumStates() {

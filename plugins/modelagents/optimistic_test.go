@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -133,10 +134,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 // newOptimistic returns a model of a task with rewards in [0,1] that continues, and what
 // makes a step of it.
 func newOptimistic(t *testing.T, m optimism, states, actions int) (x *optimisticModel, step func(s, a int, r float64, next int)) {
-	counts, err := mdp.NewCounts(states, actions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := must.Get(mdp.NewCounts(states, actions))(t)
 	m.high, m.top = 1, 10
 	x = &optimisticModel{optimism: m}
 	x.Start(&modelbased.Experience{Task: finite.Task{States: states, Actions: actions}, Counts: counts})
@@ -281,22 +279,10 @@ func TestOptimisticModelLooksBeyondTheEnd(t *testing.T) {
 // return of an episode earns 39 % of the largest reward per step. The best policy for the
 // run earns all of it: docs/theory.md §3.7. So do agents that plan for them.
 func TestCriteriaDiffer(t *testing.T) {
-	e, err := find(t, "frozenlake").OpenEnvironment(t.Context(), json.RawMessage(`{"success":0.8}`), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	models, err := vector.Models(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := models[0].Restarting()
-	if err != nil {
-		t.Fatal(err)
-	}
-	best, err := mdp.SolveAverage(run, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(find(t, "frozenlake").OpenEnvironment(t.Context(), json.RawMessage(`{"success":0.8}`), 1))(t)
+	models := must.Get(vector.Models(t.Context(), e))(t)
+	run := must.Get(models[0].Restarting())(t)
+	best := must.Get(mdp.SolveAverage(run, mdp.Options{}))(t)
 	optimum := best.Gain[0]
 	for _, tt := range []struct {
 		model     *mdp.Tabular
@@ -307,18 +293,9 @@ func TestCriteriaDiffer(t *testing.T) {
 		{models[0], 0.389, `{"criterion":"episode"}`, 0.2, 0.7},
 		{run, 1, ``, 0.85, 1.1},
 	} {
-		sol, err := mdp.SolveDiscounted(tt.model, 0.99, mdp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := mdp.Induce(run, sol.Policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gain, _, err := c.EvaluateAverage()
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := must.Get(mdp.SolveDiscounted(tt.model, 0.99, mdp.Options{}))(t)
+		c := must.Get(mdp.Induce(run, sol.Policy))(t)
+		gain, _ := must.Get2(c.EvaluateAverage())(t)
 		if got := gain[0] / optimum; math.Abs(got-tt.want) > 1e-3 {
 			t.Errorf("the best policy earns %.4f of the optimum, want %v", got, tt.want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
@@ -149,10 +150,7 @@ func TestPlanForTheStepsLeft(t *testing.T) {
 	s := x.Begin(0)
 	for k := range 30 {
 		left := 3 - k%3
-		plan, err := mdp.SolveFinite(samples(x)[0], 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(mdp.SolveFinite(samples(x)[0], 3))(t)
 		if want := plan.Policy[left][x.State]; s != want {
 			t.Fatalf("step %d: action %d, want %d", k, s, want)
 		}
@@ -207,10 +205,7 @@ func TestTerminalStatesAreWorthNothing(t *testing.T) {
 func TestNormalRewardIsConjugate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := normalReward{rapid.Float64Range(-5, 5).Draw(t, "mu0"), rapid.Float64Range(0.1, 5).Draw(t, "tau0"), rapid.Float64Range(0.1, 5).Draw(t, "tau")}
-		c, err := mdp.NewCounts(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(mdp.NewCounts(1, 1))(t)
 		mean, precision := p.mu0, p.tau0
 		for _, r := range rapid.SliceOfN(rapid.Float64Range(-10, 10), 0, 20).Draw(t, "rewards") {
 			c.Update(0, 0, r, 0)

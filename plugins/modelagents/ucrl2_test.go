@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -30,10 +31,7 @@ func continuing() framework.Spec {
 func TestExpectIsTheLinearProgram(t *testing.T) {
 	const n = 5
 	rapid.Check(t, func(t *rapid.T) {
-		counts, err := mdp.NewCounts(n, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := must.Get(mdp.NewCounts(n, 1))(t)
 		total := 0.0
 		for u := range n {
 			for range rapid.IntRange(0, 3).Draw(t, "count") {
@@ -101,10 +99,7 @@ func TestIterationFindsTheGain(t *testing.T) {
 			}
 		}
 	}
-	sol, err := mdp.SolveAverage(x.Counts.Empirical(), mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := must.Get(mdp.SolveAverage(x.Counts.Empirical(), mdp.Options{}))(t)
 	x.Begin(0)
 	if tolerance := 1 / math.Sqrt(1201); math.Abs(p.Gain-sol.Gain[0]) > tolerance {
 		t.Errorf("gain %v, want %v", p.Gain, sol.Gain[0])
@@ -148,19 +143,10 @@ func TestWidths(t *testing.T) {
 // below the optimum by more than the tolerance of the plan.
 func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	t.Helper()
-	env, err := find(t, "riverswim").OpenEnvironment(t.Context(), nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	models, err := vector.Models(t.Context(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(find(t, "riverswim").OpenEnvironment(t.Context(), nil, 1))(t)
+	models := must.Get(vector.Models(t.Context(), env))(t)
 	m := models[0]
-	best, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	best := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
 	spec := env.Spec()
 	spec.Continuing = true
 	x := newAgent(t, "ucrl2", params, spec)

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/families"
 )
 
@@ -19,14 +20,8 @@ import (
 func file(t *testing.T, model string) json.RawMessage {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.json")
-	if err := os.WriteFile(path, []byte(model), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(map[string]string{"file": path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	must.Do(t, os.WriteFile(path, []byte(model), 0o666))
+	return must.Get(json.Marshal(map[string]string{"file": path}))(t)
 }
 
 const (
@@ -52,10 +47,7 @@ func TestModelsConform(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			params := file(t, tt.model)
-			env, err := Plugin().OpenEnvironment(t.Context(), params, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := must.Get(Plugin().OpenEnvironment(t.Context(), params, 1))(t)
 			if s := env.Spec(); s.RewardLow != tt.low || s.RewardHigh != tt.high || s.Continuing != tt.continuing {
 				t.Errorf("rewards in [%v,%v], continuing %v", s.RewardLow, s.RewardHigh, s.Continuing)
 			}
@@ -69,22 +61,10 @@ func TestModelsConform(t *testing.T) {
 // A model that was written and read again is the same task, draw for draw.
 func TestAWrittenModelIsTheTask(t *testing.T) {
 	for _, kind := range families.Kinds() {
-		original, err := families.Plugin().OpenEnvironment(t.Context(), json.RawMessage(`{"kind":"`+string(kind)+`"}`), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		models, err := vector.Models(t.Context(), original)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(models[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := Plugin().OpenEnvironment(t.Context(), file(t, string(text)), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		original := must.Get(families.Plugin().OpenEnvironment(t.Context(), json.RawMessage(`{"kind":"`+string(kind)+`"}`), 1))(t)
+		models := must.Get(vector.Models(t.Context(), original))(t)
+		text := must.Get(json.Marshal(models[0]))(t)
+		again := must.Get(Plugin().OpenEnvironment(t.Context(), file(t, string(text)), 1))(t)
 		a, b := walk(t, original), walk(t, again)
 		for k := range a {
 			if a[k] != b[k] {
@@ -106,9 +86,7 @@ func walk(t *testing.T, env vector.Environment) (out []outcome) {
 	in, got := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
 	in.Signals[0], in.Seeds[0] = vector.NewRun, 7
 	for k := range 300 {
-		if err := env.Step(t.Context(), in, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, env.Step(t.Context(), in, &got))
 		out = append(out, outcome{got.Observations.Int64[0], got.Rewards[0], got.Terminated[0]})
 		in.Signals[0], in.Actions.Int64[0] = vector.Continue, int64(k%7%2)
 		if got.Terminated[0] {

@@ -7,6 +7,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -56,16 +57,9 @@ func TestDraws(t *testing.T) {
 			a := newAgent(tt.actions, 1)
 			column, sum := space.NewColumn(tt.actions, 1), 0.0
 			for range n {
-				v, err := a.SelectAction(t.Context(), space.Value{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := column.Set(tt.actions, 0, v); err != nil {
-					t.Fatal(err)
-				}
-				if err := tt.actions.Check(&column, 0); err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(a.SelectAction(t.Context(), space.Value{}))(t)
+				must.Do(t, column.Set(tt.actions, 0, v))
+				must.Do(t, tt.actions.Check(&column, 0))
 				sum += last(tt.actions, v) / float64(n)
 			}
 			if got := sum; math.Abs(got-tt.mean) > 5*tt.sd/math.Sqrt(float64(n))+1e-9 {

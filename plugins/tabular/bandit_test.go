@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 )
@@ -14,24 +15,13 @@ import (
 // that model's means: six standard errors, a false alarm in 5e8 seeds.
 func TestBanditIsTheCatalogues(t *testing.T) {
 	means := []float64{0, 0.2, 0.7, 1}
-	task, err := catalog.Bandit(means)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, err := bernoullibandit.Plugin().OpenEnvironment(t.Context(), json.RawMessage(`{"means":[0,0.2,0.7,1]}`), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.Bandit(means))(t)
+	env := must.Get(bernoullibandit.Plugin().OpenEnvironment(t.Context(), json.RawMessage(`{"means":[0,0.2,0.7,1]}`), 1))(t)
 	defer env.Close()
 	actions, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
 	actions.Signals[0], actions.Seeds[0] = vector.NewRun, 5
-	if err := env.Step(t.Context(), actions, &out); err != nil {
-		t.Fatal(err)
-	}
-	models, err := vector.Models(t.Context(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, env.Step(t.Context(), actions, &out))
+	models := must.Get(vector.Models(t.Context(), env))(t)
 	got, want := models[0], task.Model
 	if got.NumStates() != 1 || got.NumActions() != len(means) {
 		t.Fatalf("%d states, %d actions", got.NumStates(), got.NumActions())
@@ -47,9 +37,7 @@ func TestBanditIsTheCatalogues(t *testing.T) {
 		sum := 0.0
 		for range pulls {
 			actions.Actions.Int64[0] = int64(a)
-			if err := env.Step(t.Context(), actions, &out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, env.Step(t.Context(), actions, &out))
 			sum += out.Rewards[0]
 		}
 		if d := sum/pulls - mean; d*d > 36*mean*(1-mean)/pulls {

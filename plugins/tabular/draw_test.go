@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/picture"
 )
 
@@ -20,16 +21,11 @@ func drawn(t *testing.T, name, params string, actions ...int64) vector.Environme
 		if d, _ := p.Describe(t.Context()); !strings.HasPrefix(d.ID, "rlrun/"+name+"@") {
 			continue
 		}
-		env, err := p.OpenEnvironment(t.Context(), json.RawMessage(params), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(p.OpenEnvironment(t.Context(), json.RawMessage(params), 1))(t)
 		in, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
 		in.Signals[0] = vector.NewRun
 		for _, a := range append(actions, 0) {
-			if err := env.Step(t.Context(), in, &out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, env.Step(t.Context(), in, &out))
 			in.Signals[0], in.Actions.Int64[0] = vector.Continue, a
 		}
 		return env

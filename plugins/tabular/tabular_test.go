@@ -13,20 +13,15 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func open(t *testing.T, name, raw string, n int) *lanes {
 	t.Helper()
 	for _, p := range Plugins() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(t.Context()))(t)
 		if d.ID == "rlrun/"+name+"@1" {
-			env, err := p.OpenEnvironment(t.Context(), json.RawMessage(raw), n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := must.Get(p.OpenEnvironment(t.Context(), json.RawMessage(raw), n))(t)
 			return env.(*lanes)
 		}
 	}
@@ -39,10 +34,7 @@ func every(t *testing.T, n int) map[string]*lanes {
 	t.Helper()
 	all := map[string]*lanes{}
 	for _, p := range Plugins() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(p.Describe(t.Context()))(t)
 		env, err := p.OpenEnvironment(t.Context(), nil, n)
 		if err != nil {
 			t.Fatalf("%s: %v", d.ID, err)
@@ -82,9 +74,7 @@ func TestEnvironmentWalksItsModel(t *testing.T) {
 					actions.Signals[0] = vector.Continue
 					actions.Actions.Int64[0] = choose.Int64N(int64(env.model.NumActions()))
 				}
-				if err := env.Step(t.Context(), actions, &out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, env.Step(t.Context(), actions, &out))
 				if actions.Signals[0] == vector.Continue {
 					var reward float64
 					state, reward = env.model.Step(state, int(actions.Actions.Int64[0]), walk)
@@ -123,9 +113,7 @@ func TestSuccessorsHaveTheModelsDistribution(t *testing.T) {
 			actions.Signals[0] = vector.NewEpisode
 			episodes, state := uint64(0), int64(0)
 			for range 200_000 {
-				if err := env.Step(t.Context(), actions, &out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, env.Step(t.Context(), actions, &out))
 				if actions.Signals[0] == vector.Continue {
 					i := int(state)*n + int(actions.Actions.Int64[0])
 					if counts[i] == nil {
@@ -196,9 +184,7 @@ func TestLaneRules(t *testing.T) {
 		t.Errorf("a step before the first reset: %v", err)
 	}
 	actions.Signals[1] = vector.NewEpisode
-	if err := env.Step(t.Context(), actions, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, env.Step(t.Context(), actions, &out))
 	actions.Signals[1] = vector.Continue
 	actions.Actions.Int64[1] = 4
 	if err := env.Step(t.Context(), actions, &out); !errors.Is(err, framework.ErrInvalidAction) {

@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -199,9 +200,7 @@ func TestBayesianQByHand(t *testing.T) {
 	for _, terminated := range []bool{false, true} {
 		c := agenttest.NewCaller(t, find(t, "bayesian-q"), `{"gamma":0.5,"mean":1,"sd":2,"update":"moment"}`)
 		x := lanes.Learners[int](c.Agent)[0].(*bayesQ)
-		if err := c.Step(vector.NewRun, 5, 0, false, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Step(vector.NewRun, 5, 0, false, false))
 		a := int(c.Actions.Int64[0]) - 1
 		prior := bandit.NormalGamma{Mu: 1, Lambda: 1, Alpha: 2, Beta: 4}
 		x.beliefs[4].Mu = 3 // the best of state 2
@@ -210,9 +209,7 @@ func TestBayesianQByHand(t *testing.T) {
 			want = prior
 			want.Update(0.25, nil)
 		}
-		if err := c.Step(vector.Continue, 7, 0.25, terminated, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Step(vector.Continue, 7, 0.25, terminated, false))
 		for i, b := range x.beliefs {
 			switch {
 			case i == a && b != want:

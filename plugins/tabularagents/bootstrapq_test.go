@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -54,13 +55,9 @@ func newEnsemble(t testing.TB, params string, spec framework.Spec, states, actio
 	t.Helper()
 	p := defaultEnsemble()
 	p.Replays = 0
-	if err := json.Unmarshal([]byte(params), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(params), &p))
 	task := finite.Task{States: states, Actions: actions, Spec: spec}
-	if err := p.check(task); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.check(task))
 	x := &ensemble{}
 	x.init(&p, task)
 	x.start(7)
@@ -246,9 +243,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 		x.Learn(r, 0)
 		var p options.Problem
 		x.SetObservation(0)
-		if err := x.DescribeDecision(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.DescribeDecision(&p))
 		p.Hold = 1
 		greedy := 0
 		for b := range arms {
@@ -264,10 +259,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 		if x.greedy(0) != greedy {
 			t.Fatalf("step %d: action %d is greedy, not %d", step, x.greedy(0), greedy)
 		}
-		d, err := options.Decide(rule, &p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(options.Decide(rule, &p, nil))(t)
 		table := bandit.NewIndexTable(bandit.V, 0.1, 9)
 		want := greedy
 		for b := range arms {
@@ -300,13 +292,8 @@ func plain(params string) string {
 func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, actions int, kinds []options.Kind) *bootstrapQ {
 	t.Helper()
 	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
-	a, err := BootstrapQ().OpenAgent(context.Background(), json.RawMessage(plain(params)), spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Abilities().Options.SetOptionKinds(context.Background(), kinds); err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(BootstrapQ().OpenAgent(context.Background(), json.RawMessage(plain(params)), spec, 1))(t)
+	must.Do(t, a.Abilities().Options.SetOptionKinds(context.Background(), kinds))
 	return lanes.Learners[int](a)[0].(*bootstrapQ)
 }
 
@@ -417,10 +404,7 @@ func TestBootstrapQRefusals(t *testing.T) {
 			t.Errorf("%s: %v", tt.params, err)
 		}
 	}
-	a, err := BootstrapQ().OpenAgent(t.Context(), json.RawMessage(`{"gamma":1}`), agenttest.Finite, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(BootstrapQ().OpenAgent(t.Context(), json.RawMessage(`{"gamma":1}`), agenttest.Finite, 1))(t)
 	if err := a.Abilities().Options.SetOptionKinds(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("options without a discount: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -68,9 +69,7 @@ func TestFrequencies(t *testing.T) {
 func TestDynaPlusTriesAgain(t *testing.T) {
 	others := func(kappa float64) (n int) {
 		c := agenttest.NewCaller(t, find(t, "dyna-q"), fmt.Sprintf(`{"epsilon":0,"gamma":0.5,"kappa":%v}`, kappa))
-		if err := c.Step(vector.NewRun, 5, 0, false, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Step(vector.NewRun, 5, 0, false, false))
 		first := c.Actions.Int64[0]
 		for range 5000 {
 			r := 0.0
@@ -79,9 +78,7 @@ func TestDynaPlusTriesAgain(t *testing.T) {
 			} else {
 				n++
 			}
-			if err := c.Step(vector.Continue, 5, r, false, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Step(vector.Continue, 5, r, false, false))
 		}
 		return n
 	}
@@ -134,16 +131,12 @@ func TestDynaPlansToTheEnd(t *testing.T) {
 	for _, model := range []string{"last", "empirical"} {
 		for _, terminated := range []bool{true, false} {
 			c := agenttest.NewCaller(t, find(t, "dyna-q"), fmt.Sprintf(`{"step":1,"gamma":0.5,"initial":4,"model":%q}`, model))
-			if err := c.Step(vector.NewRun, 5, 0, false, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Step(vector.NewRun, 5, 0, false, false))
 			a, want := int(c.Actions.Int64[0])-1, 1.0
 			if !terminated {
 				want += 0.5 * 4
 			}
-			if err := c.Step(vector.Continue, 7, 1, terminated, !terminated); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Step(vector.Continue, 7, 1, terminated, !terminated))
 			if got := lanes.Learners[int](c.Agent)[0].(*dyna).table.q[a]; got != want {
 				t.Errorf("%s, terminated %v: %v, want %v", model, terminated, got, want)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/options"
@@ -92,10 +93,7 @@ func TestEvaluationSteps(t *testing.T) {
 // are: in every state, to every member, within 4% of the largest value at a fixed
 // seed.
 func TestEvaluationFindsTheValues(t *testing.T) {
-	task, err := catalog.RiverSwim(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(catalog.RiverSwim(6))(t)
 	m := task.Model
 	const gamma = 0.8
 	kinds := []options.Kind{options.Members, options.Constants, options.Uniform}
@@ -113,17 +111,12 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 			x.Learn(m.Reward(s, a), int(next[k]))
 		}
 	}
-	best, err := mdp.SolveDiscounted(m, gamma, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{}))(t)
 	size := (1 - gamma) * slices.Max(best.Value)
 	for s := range m.NumStates() {
 		var p options.Problem
 		x.SetObservation(s)
-		if err := x.DescribeDecision(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.DescribeDecision(&p))
 		for o, arm := range p.Arms {
 			var pi mdp.Policy = best.Policy
 			switch option := x.executor.Option(o); option.Kind {
@@ -132,14 +125,8 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 			case options.Uniform:
 				pi = mdp.Uniform{}
 			}
-			c, err := mdp.Induce(m, pi)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := c.EvaluateDiscounted(gamma)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(mdp.Induce(m, pi))(t)
+			v := must.Get(c.EvaluateDiscounted(gamma))(t)
 			for k, got := range p.Values[o*3 : (o+1)*3] {
 				if want := (1 - gamma) * v[s]; math.Abs(got-want) > 0.04*size {
 					t.Errorf("state %d, option %s, member %d: %.4f, want %.4f", s, arm.Name, k, got, want)
@@ -175,9 +162,7 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 	}
 	var p options.Problem
 	x.SetObservation(0)
-	if err := x.DescribeDecision(&p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.DescribeDecision(&p))
 	seen := 0
 	for o := range p.Arms {
 		option := x.executor.Option(o)
@@ -219,10 +204,7 @@ func TestPolicyValuesExplore(t *testing.T) {
 func TestEvaluationIsNotTooLarge(t *testing.T) {
 	wide := agenttest.Finite
 	wide.Observation, wide.Action = space.Discrete{N: 1 << 12}, space.Discrete{N: 1 << 8}
-	a, err := BootstrapQ().OpenAgent(t.Context(), []byte(plain(``)), wide, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(BootstrapQ().OpenAgent(t.Context(), []byte(plain(``)), wide, 1))(t)
 	if err := a.Abilities().Options.SetOptionKinds(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("tables of 2^32 values: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -16,10 +17,7 @@ import (
 // optimal returns Q*(s,a) of a discounted model at s*A+a.
 func optimal(t *testing.T, m *mdp.Tabular, gamma float64) []float64 {
 	t.Helper()
-	s, err := mdp.SolveDiscounted(m, gamma, mdp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{}))(t)
 	var q []float64
 	for state := range m.NumStates() {
 		for a := range m.NumActions() {
@@ -74,13 +72,9 @@ func TestQLearningByHand(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := agenttest.NewCaller(t, find(t, "q-learning"), `{"step":0.5,"gamma":0.5,"initial":4}`)
-			if err := c.Step(vector.NewRun, 5, 0, false, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Step(vector.NewRun, 5, 0, false, false))
 			a := int(c.Actions.Int64[0]) - 1
-			if err := c.Step(vector.Continue, 7, 1, tt.terminated, tt.truncated); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Step(vector.Continue, 7, 1, tt.terminated, tt.truncated))
 			want := []float64{4, 4, 4, 4, 4, 4}
 			want[a] = tt.want
 			if got := lanes.Learners[int](c.Agent)[0].(*qLearner).table.q; !slices.Equal(got, want) {

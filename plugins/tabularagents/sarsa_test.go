@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
@@ -22,14 +23,8 @@ func TestSARSAValuesThePolicy(t *testing.T) {
 		for _, how := range []string{`"lambda":0`, `"lambda":0.5,"traces":"replacing"`, `"lambda":0.5,"traces":"accumulating"`} {
 			t.Run(tt.env+tt.params+how, func(t *testing.T) {
 				x, m := trained(t, tt.env, tt.params, "sarsa", fmt.Sprintf(`{"gamma":%v,"epsilon":1,"schedule":"harmonic","power":0.8,%s}`, gamma, how), 300_000)
-				c, err := mdp.Induce(m, mdp.Uniform{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				v, err := c.EvaluateDiscounted(gamma)
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := must.Get(mdp.Induce(m, mdp.Uniform{}))(t)
+				v := must.Get(c.EvaluateDiscounted(gamma))(t)
 				var want []float64
 				for s := range m.NumStates() {
 					for a := range m.NumActions() {
@@ -56,9 +51,7 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
 			q, e := []float64{1, 1, 1, 1, 1, 1}, make([]float64, 6)
 			call := func(s vector.Signal, state int, r float64, terminated bool) int {
-				if err := c.Step(s, int64(5+state), r, terminated, false); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.Step(s, int64(5+state), r, terminated, false))
 				return 2*state + int(c.Actions.Int64[0]) - 1
 			}
 			last := call(vector.NewRun, 0, 0, false)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 const good = `name: demo
@@ -35,9 +36,7 @@ agents:
 func load(t *testing.T, text string, args ...string) (*File, string) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "exp.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 	f, err := Load(name, strings.NewReader(""), parseFlags(t, args))
 	if err != nil {
 		return nil, strings.ReplaceAll(err.Error(), filepath.Dir(name)+"/", "")
@@ -49,9 +48,7 @@ func parseFlags(t *testing.T, args []string) *pflag.FlagSet {
 	t.Helper()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	Flags(fs)
-	if err := fs.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fs.Parse(args))
 	return fs
 }
 
@@ -199,10 +196,7 @@ func TestParamsByteForByte(t *testing.T) {
 			rt.Fatalf("the test wrote %s", params)
 		}
 		stdin := strings.NewReader("runs: 1\nsteps: 1\nenvironments: [{plugin: e}]\nagents: [{plugin: a, params: " + params + "}]\n")
-		f, err := Load("-", stdin, parseFlags(t, nil))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		f := must.Get(Load("-", stdin, parseFlags(t, nil)))(rt)
 		if !bytes.Equal(f.Agents[0].Params, []byte(params)) {
 			rt.Errorf("got  %s\nwant %s", f.Agents[0].Params, params)
 		}
@@ -257,14 +251,8 @@ func TestIdentitiesOfConfigs(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		f, err := Load(file, nil, parseFlags(t, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := experiment.Compile(f.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Load(file, nil, parseFlags(t, nil)))(t)
+		first := must.Get(experiment.Compile(f.Config))(t)
 		text, err := first.Config.YAML()
 		path := filepath.Join(t.TempDir(), "experiment.yaml")
 		if err == nil {
@@ -273,14 +261,8 @@ func TestIdentitiesOfConfigs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := experiment.ReadConfig(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := experiment.Compile(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(experiment.ReadConfig(path))(t)
+		again := must.Get(experiment.Compile(c))(t)
 		if want := first.Meta().Experiments; len(want) == 0 || !maps.Equal(again.Meta().Experiments, want) {
 			t.Errorf("%s: %v, want %v", file, again.Meta().Experiments, want)
 		}

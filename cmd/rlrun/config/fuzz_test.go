@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Whatever a config holds, it is compiled or refused with an error that has a text. A
@@ -21,17 +22,12 @@ func FuzzConfig(f *testing.F) {
 		f.Fatal("no configs: ", err)
 	}
 	for _, path := range configs {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(f)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		name := filepath.Join(t.TempDir(), "exp.yaml")
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, data, 0o600))
 		file, err := Load(name, nil, parseFlags(t, nil))
 		if err != nil {
 			if err.Error() == "" {
@@ -50,13 +46,8 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		text, err := plan.Config.YAML()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(plan.Config.YAML())(t)
+		must.Do(t, os.WriteFile(name, text, 0o600))
 		c, err := experiment.ReadConfig(name)
 		if err != nil {
 			t.Fatalf("the config that was written: %v\n%s", err, text)

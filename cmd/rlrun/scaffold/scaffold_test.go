@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Every project is complete: no template is left unfilled, and Go is formatted,
@@ -18,18 +19,12 @@ func TestWrite(t *testing.T) {
 			for _, name := range []string{"x", "import", "a-name-of-several-words", strings.Repeat("z", maxName)} {
 				p := Project{Name: name, Namespace: "ns", Kind: kind, Language: language, Version: "v1.0.0", Replace: "/a directory/rlrun"}
 				dir := filepath.Join(t.TempDir(), "p")
-				files, err := p.Write(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
+				files := must.Get(p.Write(dir))(t)
 				if len(files) < 5 {
 					t.Errorf("%s %s: only %v", language, kind, files)
 				}
 				for _, file := range files {
-					data, err := os.ReadFile(filepath.Join(dir, file))
-					if err != nil {
-						t.Fatal(err)
-					}
+					data := must.Get(os.ReadFile(filepath.Join(dir, file)))(t)
 					if strings.Contains(string(data), "{{") || strings.Contains(string(data), "<no value>") {
 						t.Errorf("%s %s: %s has an unfilled template", language, kind, file)
 					}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func hello(w io.Writer) error {
@@ -49,9 +50,7 @@ func TestPublishWithoutLinks(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EMLINK, syscall.EXDEV} {
 		dir := t.TempDir()
 		for range 2 {
-			if err := disk.Publish(linkless{errno: errno}, filepath.Join(dir, "a.jsonl"), hello); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, disk.Publish(linkless{errno: errno}, filepath.Join(dir, "a.jsonl"), hello))
 		}
 		for _, name := range []string{"a.jsonl", "a.2.jsonl"} {
 			if data, err := os.ReadFile(filepath.Join(dir, name)); string(data) != "hello" {

@@ -8,30 +8,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Only old files that Create made are removed, and none through a link.
 func TestRemoveLeft(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	for _, sub := range []string{"runs", "notes"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, sub), 0o777))
 	}
 	if err := os.Symlink(elsewhere, filepath.Join(dir, "plots")); err != nil {
 		t.Skip(err)
 	}
 	old := time.Now().Add(-time.Hour)
 	make := func(path string, at time.Time) string {
-		f, err := Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Create(path))(t)
 		t.Cleanup(func() { Done(f.Name()) })
 		f.Close()
-		if err := os.Chtimes(f.Name(), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(f.Name(), at, at))
 		return f.Name()
 	}
 	left := []string{make(filepath.Join(dir, "curves.csv"), old), make(filepath.Join(dir, "runs", "a.jsonl"), old)}
@@ -43,12 +38,8 @@ func TestRemoveLeft(t *testing.T) {
 	forged := filepath.Base(left[0][:len(left[0])-5] + digit + ".tmp")
 	for _, name := range []string{".thesis.tmp", ".a.jsonl.12.tmp", "runs/.a.jsonl.3456789012.tmp", "notes/.results.db.12.tmp", "curves.csv", forged, ".tmp"} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("mine"), 0o600))
+		must.Do(t, os.Chtimes(path, old, old))
 		kept = append(kept, path)
 	}
 	// A directory and a link of such a name.
@@ -74,10 +65,7 @@ func TestRemoveLeft(t *testing.T) {
 // A name is of Create's making or not, whatever the file is called.
 func TestOurs(t *testing.T) {
 	for _, base := range []string{"a", "runs.jsonl", "ä b.csv", ".hidden", "x.rlrun-0123456789abcdef-01234567.tmp", strings.Repeat("ä", 127)} {
-		f, err := Create(filepath.Join(t.TempDir(), base))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Create(filepath.Join(t.TempDir(), base)))(t)
 		f.Close()
 		name := filepath.Base(f.Name())
 		if !Ours(name) {
@@ -96,10 +84,7 @@ func TestOurs(t *testing.T) {
 func TestLocks(t *testing.T) {
 	dir := t.TempDir()
 	make := func() string {
-		f, err := Create(filepath.Join(dir, "results.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Create(filepath.Join(dir, "results.db")))(t)
 		f.Close()
 		return f.Name()
 	}
@@ -130,10 +115,7 @@ func TestLocks(t *testing.T) {
 // A process that ends removes what it is writing, and begins nothing more.
 func TestEnd(t *testing.T) {
 	defer func() { open.ending = false }()
-	f, err := Create(filepath.Join(t.TempDir(), "results.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Create(filepath.Join(t.TempDir(), "results.db")))(t)
 	defer Done(f.Name())
 	defer f.Close()
 	End()

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
@@ -231,9 +232,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 				next := func() {
 					k++
 					ends := k%17 == 0
-					if err := c.Step(signal, 5+int64(k*k%3), 1, ends && k%2 == 0, ends && k%2 == 1); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, c.Step(signal, 5+int64(k*k%3), 1, ends && k%2 == 0, ends && k%2 == 1))
 					if ends && signal == vector.Continue {
 						signal = vector.NewEpisode
 					} else {

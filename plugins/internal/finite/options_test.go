@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
@@ -34,15 +35,10 @@ type driver struct {
 func newDriver(t *testing.T, name, params string, runs []uint64, kinds []options.Kind) *driver {
 	t.Helper()
 	n := len(runs)
-	a, err := agents().Find(t, name).OpenAgent(t.Context(), json.RawMessage(params), agenttest.Finite, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(agents().Find(t, name).OpenAgent(t.Context(), json.RawMessage(params), agenttest.Finite, n))(t)
 	d := &driver{agent: a.Abilities().Options, in: vector.NewFeedback(agenttest.Finite, n), actions: space.NewColumn(agenttest.Finite.Action, n),
 		epochs: make([]bool, n), problems: make([]options.Problem, n), choices: make([]int, n), ended: make([]bool, n), log: make([][]int64, n)}
-	if err := d.agent.SetOptionKinds(t.Context(), kinds); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.agent.SetOptionKinds(t.Context(), kinds))
 	for i, r := range runs {
 		d.rng = append(d.rng, rand.New(rand.NewPCG(r, 1)))
 		d.in.Signals[i], d.in.Seeds[i] = vector.NewRun, r
@@ -62,9 +58,7 @@ func (d *driver) step(t *testing.T) {
 		d.epochs[i] = d.in.Signals[i] == vector.NewRun || !d.ended[i] && rng.IntN(4) == 0
 		d.actions.Int64[i] = -1
 	}
-	if err := d.agent.StepOptions(t.Context(), d.in, d.epochs, &d.actions, d.problems); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.agent.StepOptions(t.Context(), d.in, d.epochs, &d.actions, d.problems))
 	for i, rng := range d.rng {
 		d.choices[i] = -1
 		if !d.epochs[i] {
@@ -80,9 +74,7 @@ func (d *driver) step(t *testing.T) {
 		}
 		d.choices[i] = rng.IntN(len(p.Arms))
 	}
-	if err := d.agent.Choose(t.Context(), d.choices, &d.actions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.agent.Choose(t.Context(), d.choices, &d.actions))
 	for i := range d.rng {
 		d.log[i] = append(d.log[i], d.in.Observations.Int64[i], d.actions.Int64[i], int64(d.choices[i]))
 		if a := d.actions.Int64[i]; a != 1 && a != 2 && !d.ended[i] {
@@ -146,12 +138,8 @@ func TestGreedyPolicy(t *testing.T) {
 		d.in.Signals[0] = vector.NewEpisode
 		for s := range 3 {
 			d.in.Observations.Int64[0], d.epochs[0] = 5+int64(s), true
-			if err := d.agent.StepOptions(t.Context(), d.in, d.epochs, &d.actions, d.problems); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.agent.Choose(t.Context(), []int{d.problems[0].Greedy}, &d.actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.agent.StepOptions(t.Context(), d.in, d.epochs, &d.actions, d.problems))
+			must.Do(t, d.agent.Choose(t.Context(), []int{d.problems[0].Greedy}, &d.actions))
 			if got := int(d.actions.Int64[0]) - 1; got != policy[s] {
 				t.Errorf("%s: in state %d action %d, by the policy %d", name, s, got, policy[s])
 			}
@@ -182,9 +170,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			d.in.Signals[0], d.in.Signals[1] = vector.Continue, vector.Continue
 			d.epochs[0], d.epochs[1] = false, true
 			d.in.Terminated[1], d.in.Truncated[1] = false, false
-			if err := d.agent.StepOptions(ctx, d.in, d.epochs, &d.actions, d.problems); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.agent.StepOptions(ctx, d.in, d.epochs, &d.actions, d.problems))
 			lane("a choice without a decision", d.agent.Choose(ctx, []int{0, -1}, &d.actions), 0, framework.ErrInvalidAction)
 			lane("no such option", d.agent.Choose(ctx, []int{-1, 99}, &d.actions), 1, framework.ErrInvalidAction)
 			lane("a step before the choice", d.agent.Step(ctx, d.in, &d.actions), 1, framework.ErrNeedsReset)
@@ -194,10 +180,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			fresh := newDriver(t, name, ``, []uint64{1}, nil)
 			fresh.in.Signals[0], fresh.in.Observations.Int64[0], fresh.epochs[0] = vector.NewEpisode, 5, true
 			lane("an episode before the first run", fresh.agent.StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrNeedsReset)
-			none, err := agents().Find(t, name).OpenAgent(ctx, nil, agenttest.Finite, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			none := must.Get(agents().Find(t, name).OpenAgent(ctx, nil, agenttest.Finite, 1))(t)
 			fresh.in.Signals[0] = vector.NewRun
 			lane("no offer", none.Abilities().Options.StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
 			for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}} {

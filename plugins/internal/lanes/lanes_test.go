@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -50,10 +51,7 @@ func clerks(t *testing.T) vector.OptionAgent {
 			},
 		}, nil
 	})
-	a, err := p.OpenAgent(t.Context(), nil, spec, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(p.OpenAgent(t.Context(), nil, spec, 2))(t)
 	return a.Abilities().Options
 }
 
@@ -126,23 +124,14 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("before a run: %v", err)
 	}
 	in.Signals[0] = vector.NewRun
-	if err := a.Step(t.Context(), in, &actions); err != nil {
-		t.Fatal(err)
-	}
-	state, err := vector.Save(t.Context(), a, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Step(t.Context(), in, &actions))
+	state := must.Get(vector.Save(t.Context(), a, 0))(t)
 	if err := vector.Load(t.Context(), b, 1, state[1:]); err == nil || Learners[int](b)[1].(*clerk).log != nil {
 		t.Errorf("a damaged state: %v, %q", err, Learners[int](b)[1])
 	}
-	if err := vector.Load(t.Context(), b, 1, state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vector.Load(t.Context(), b, 1, state))
 	in.Signals[0], in.Signals[1] = vector.Idle, vector.Continue
-	if err := b.Step(t.Context(), in, &actions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Step(t.Context(), in, &actions))
 	if got := Learners[int](b)[1].(*clerk).log; !slices.Equal(got, []string{"start 0", "begin 0", "step 0 0"}) {
 		t.Errorf("loaded and stepped: %q", got)
 	}

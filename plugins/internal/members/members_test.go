@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -22,10 +23,7 @@ func (fixed) Means() []float64                 { return make([]float64, 3) }
 func (x fixed) Visits() (*options.Visits, int) { return x.visits, 0 }
 
 func agent(t *testing.T) fixed {
-	v, err := options.NewVisits(1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(options.NewVisits(1, 3))(t)
 	v.Update(0, 0)
 	v.Update(0, 1)
 	return fixed{v}
@@ -52,9 +50,7 @@ func TestFollow(t *testing.T) {
 	} {
 		p, agent := Defaults("actions"), agent(t)
 		f := executor(p, 0.9)
-		if err := f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true))
 		f.BeginEpisode()
 		for range 2 { // choosing it again begins it again
 			f.ExecuteOption(tt.option)
@@ -107,9 +103,7 @@ func TestTables(t *testing.T) {
 		if err := f.Describe(&p, q, nil, nil); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("before an offer: %v", err)
 		}
-		if err := f.SetOptionKinds(&params, []options.Kind{options.Constants, options.Repeats}, 3, 0, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.SetOptionKinds(&params, []options.Kind{options.Constants, options.Repeats}, 3, 0, false))
 		policies := f.EvaluatedPolicies()
 		if (policies == nil) != (values == "actions") {
 			t.Errorf("%s: policies %v", values, policies)
@@ -139,9 +133,7 @@ func TestCheck(t *testing.T) {
 		func(p *Params) { p.Values = "x" }, func(p *Params) { p.Evaluated = 4 }, func(p *Params) { p.Reveal = 0 },
 	} {
 		p := Defaults("policies")
-		if err := p.Check(3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Check(3))
 		bad(&p)
 		if err := errors.Join(params.Check(&p), p.Check(3)); !errors.Is(err, framework.ErrInvalidParams) {
 			t.Errorf("%+v is accepted", p)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -100,17 +101,12 @@ var of = Of{{"agent", "a"}, {"task", "t"}}
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := grown(t), newAgent()
-		state, err := of.Save(a, newAgent())
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(of.Save(a, newAgent()))(t)
 		if again, err := of.Save(a, newAgent()); err != nil || !bytes.Equal(state, again) {
 			t.Fatal("saving changes the agent")
 		}
 		given := slices.Clone(state)
-		if err := of.Load(b, given); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, of.Load(b, given))
 		clear(given) // it is not kept
 		if again, err := of.Save(b, newAgent()); err != nil || !bytes.Equal(state, again) {
 			t.Fatalf("%+v came back as %+v", a, b)
@@ -144,10 +140,7 @@ func TestRoundTrip(t *testing.T) {
 // Whatever is loaded, the answer is an error, not a panic.
 func TestDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		state, err := of.Save(grown(t), newAgent())
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(of.Save(grown(t), newAgent()))(t)
 		whole := slices.Clone(state)
 		switch rapid.IntRange(0, 2).Draw(t, "how") {
 		case 0:
@@ -163,10 +156,7 @@ func TestDamaged(t *testing.T) {
 			t.Fatalf("%d bytes of %d: %v", len(state), len(whole), err)
 		}
 		// Nor behind a check sum that holds.
-		body, err := take(nil, grown(t), newAgent())
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(take(nil, grown(t), newAgent()))(t)
 		for range rapid.IntRange(0, 5).Draw(t, "more changes") {
 			body[rapid.IntRange(0, len(body)-1).Draw(t, "place")] = rapid.Byte().Draw(t, "byte")
 		}
@@ -177,10 +167,7 @@ func TestDamaged(t *testing.T) {
 }
 
 func TestOfAnother(t *testing.T) {
-	state, err := of.Save(newAgent(), newAgent())
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(of.Save(newAgent(), newAgent()))(t)
 	for _, tt := range []struct {
 		of   Of
 		want string
@@ -195,9 +182,7 @@ func TestOfAnother(t *testing.T) {
 	// A struct with other fields.
 	type first struct{ X, Y int }
 	type second struct{ X, Z int }
-	if state, err = of.Save(&first{1, 2}, &first{}); err != nil {
-		t.Fatal(err)
-	}
+	state = must.Get(of.Save(&first{1, 2}, &first{}))(t)
 	if err := of.Load(&second{}, state); err == nil || !strings.Contains(err.Error(), "another version") {
 		t.Errorf("%v", err)
 	}
@@ -214,10 +199,7 @@ func TestUnknown(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	spec := framework.Spec{ID: "x", Observation: space.Discrete{N: 3}, Action: space.Discrete{N: 2, Start: 1}, RewardLow: math.Inf(-1), RewardHigh: 1, Continuing: true}
-	d, err := Describe("id", struct{ A *int }{&shared}, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Describe("id", struct{ A *int }{&shared}, spec))(t)
 	other := spec
 	other.Observation = space.Discrete{N: 4}
 	e, err := Describe("id", struct{ A *int }{&shared}, other)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // drawCoder draws a coder of a small box.
@@ -17,10 +19,7 @@ func drawCoder(t *rapid.T) (c *Coder, low, high []float64, tiles int) {
 		low, high = append(low, l), append(high, l+rapid.Float64Range(0.1, 10).Draw(t, "width"))
 	}
 	tiles = rapid.IntRange(1, 6).Draw(t, "tiles")
-	c, err := New(low, high, rapid.IntRange(1, 16).Draw(t, "tilings"), tiles, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(New(low, high, rapid.IntRange(1, 16).Draw(t, "tilings"), tiles, 1<<20))(t)
 	return c, low, high, tiles
 }
 
@@ -85,10 +84,7 @@ func TestResolution(t *testing.T) {
 			for k := range high {
 				high[k] = 8
 			}
-			c, err := New(low, high, 8, 8, 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(New(low, high, 8, 8, 1<<20))(t)
 			x := slices.Repeat([]float64{3.0625}, d) // the middle of a part
 			from := active(c, x)
 			for n := range 9 {
@@ -125,10 +121,7 @@ func TestOutside(t *testing.T) {
 // chi-square of 2^16 tiles in 256 places is within five deviations of its mean.
 func TestHashing(t *testing.T) {
 	low, high := make([]float64, 6), slices.Repeat([]float64{8}, 6)
-	c, err := New(low, high, 1, 8, 256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(low, high, 1, 8, 256))(t)
 	if !c.hash || c.Features() != 256 {
 		t.Fatalf("hashed %v, %d features", c.hash, c.Features())
 	}
@@ -205,10 +198,7 @@ func TestTilesWithoutBounds(t *testing.T) {
 		{10, inf, 4, []float64{10 + 1./3, 11, 13}},
 		{-inf, 10, 4, []float64{7, 9, 10 - 1./3}},
 	} {
-		c, err := New([]float64{tt.low}, []float64{tt.high}, 1, tt.tiles, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New([]float64{tt.low}, []float64{tt.high}, 1, tt.tiles, 100))(t)
 		for k, edge := range tt.edges {
 			below, above := active(c, []float64{edge - 1e-6})[0], active(c, []float64{edge + 1e-6})[0]
 			if int(below) != k || int(above) != k+1 {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Nothing that a plugin or a foreign file says commands a terminal: OSC 52 sets the
@@ -29,9 +31,7 @@ func TestOutputIsPrintable(t *testing.T) {
 		}
 		if in == "a\x1b[1;31mred\x1b[0m" {
 			out.Reset() // colours are known in one piece only
-			if _, err := o.Write([]byte(in)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(o.Write([]byte(in)))(t)
 		}
 		if out.String() != want {
 			t.Errorf("%q became %q, want %q", in, out.String(), want)
@@ -43,9 +43,7 @@ func TestOutputIsPrintable(t *testing.T) {
 func TestJSONIsPrintable(t *testing.T) {
 	const name = "a\u202eb\x1b\U000e0001<ü>"
 	var out bytes.Buffer
-	if err := WriteJSON(&out, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteJSON(&out, name))
 	var back string
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back != name {
 		t.Errorf("%s is read as %q, %v", out.Bytes(), back, err)

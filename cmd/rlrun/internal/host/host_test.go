@@ -11,39 +11,27 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins"
 )
 
 // What is known of environments reaches the report through a file. The numbers
 // are those of the catalogue's tests and of rlrun mdp.
 func TestTasks(t *testing.T) {
-	c, err := NewCatalogue(plugins.All(), hclog.NewNullLogger())
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := experiment.Compile(experiment.Config{
+	c := must.Get(NewCatalogue(plugins.All(), hclog.NewNullLogger()))(t)
+	plan := must.Get(experiment.Compile(experiment.Config{
 		Runs: 1, Steps: 1, Agents: []experiment.Component{{Plugin: "dyna-q"}}, Output: t.TempDir(),
 		Environments: []experiment.Component{
 			{Name: "river", Plugin: "riverswim"}, {Name: "loop", Plugin: "doubleloop"}, {Name: "lake", Plugin: "frozenlake"},
 			{Name: "large", Plugin: "gridworld", Params: json.RawMessage(`{"rows":40,"cols":40}`)},
 			{Name: "arms", Plugin: "bernoulli-bandit"},
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	x := experiment.New(plan, c)
 	defer x.Close()
-	if err := x.Check(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Execute(t.Context(), experiment.Local{}); err != nil {
-		t.Fatal(err)
-	}
-	r, err := x.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Check(t.Context(), nil))
+	must.Do(t, x.Execute(t.Context(), experiment.Local{}))
+	r := must.Get(x.Write())(t)
 	meta := r.Summary.Meta
 	near := func(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-5 }
 
@@ -82,18 +70,12 @@ func TestShippedConfigs(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 			config.Flags(flags)
-			file, err := config.Load(name, nil, flags)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(config.Load(name, nil, flags))(t)
 			plan, err := experiment.Compile(file.Config)
 			if err != nil {
 				t.Fatal(file.Locate(err))
 			}
-			c, err := NewCatalogue(plugins.All(), hclog.NewNullLogger())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(NewCatalogue(plugins.All(), hclog.NewNullLogger()))(t)
 			x := experiment.New(plan, c)
 			defer x.Close()
 			if err := x.Check(t.Context(), file.CheckParams); err != nil {

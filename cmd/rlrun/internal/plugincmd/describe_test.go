@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestReadParams(t *testing.T) {
-	params, err := readParams(json.RawMessage(`{
+	params := must.Get(readParams(json.RawMessage(`{
 		"$defs": {"Inner": {"type": "object", "properties": {"Zeta": {"type": "number", "exclusiveMinimum": 0}, "alpha": {"const": 3}}, "required": ["alpha"]}},
 		"type": "object",
 		"properties": {
@@ -15,10 +17,7 @@ func TestReadParams(t *testing.T) {
 			"inner": {"$ref": "#/$defs/Inner", "description": "about it"},
 			"list": {"type": "array", "items": {"type": "string"}},
 			"kind": {"enum": ["a", "b"]}
-		}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}`)))(t)
 	var got []string
 	for _, p := range params {
 		got = append(got, p.path+": "+p.values()+"; "+p.Description)

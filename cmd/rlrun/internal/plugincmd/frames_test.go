@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // walk draws a square at x on a canvas of few colours.
@@ -38,27 +40,16 @@ func noise(seed uint64) *image.RGBA {
 func written(t *testing.T, fps float64, frames ...*image.RGBA) (shown []*image.RGBA, delays []int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "walk.gif")
-	a, err := newAlbum(path, fps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(newAlbum(path, fps))(t)
 	for _, f := range frames {
-		if err := a.add(f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.add(f))
 	}
 	if said, err := a.close(); err != nil || !strings.Contains(said, "frames of 40 × 30 pixels") {
 		t.Fatalf("%q, %v", said, err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	g, err := gif.DecodeAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(gif.DecodeAll(f))(t)
 	screen := image.NewRGBA(image.Rect(0, 0, g.Config.Width, g.Config.Height))
 	for _, part := range g.Image {
 		draw.Draw(screen, part.Rect, part, part.Rect.Min, draw.Over)
@@ -113,24 +104,14 @@ func TestAlbumsOfPNG(t *testing.T) {
 	last := filepath.Join(dir, "last.png")
 	all := filepath.Join(dir, "all") + string(os.PathSeparator)
 	for _, path := range []string{last, all} {
-		a, err := newAlbum(path, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(newAlbum(path, 1))(t)
 		for x := range 3 {
-			if err := a.add(walk(x)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.add(walk(x)))
 		}
-		if _, err := a.close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.close())(t)
 	}
 	for path, x := range map[string]int{last: 2, all + "00000.png": 0, all + "00002.png": 2} {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(path))(t)
 		got, err := png.Decode(f)
 		f.Close()
 		if err != nil || got.At(x, 12) != color.Color(color.RGBA{200, 30, 30, 255}) {
@@ -150,10 +131,7 @@ func TestAlbumFaults(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"none.gif", "none.png"} {
-		a, err := newAlbum(filepath.Join(dir, name), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(newAlbum(filepath.Join(dir, name), 1))(t)
 		if said, err := a.close(); said != "" || err != nil {
 			t.Errorf("%s without frames: %q, %v", name, said, err)
 		}
@@ -162,9 +140,7 @@ func TestAlbumFaults(t *testing.T) {
 		t.Errorf("empty albums left %v", entries)
 	}
 	a := &animation{fps: 1}
-	if err := a.add(walk(1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.add(walk(1)))
 	if err := a.add(image.NewRGBA(image.Rect(0, 0, 41, 30))); err == nil {
 		t.Error("frames of two sizes were taken")
 	}

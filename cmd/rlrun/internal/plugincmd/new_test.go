@@ -8,13 +8,11 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/scaffold"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func TestSource(t *testing.T) {
-	root, err := filepath.Abs("../../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../../../.."))(t)
 	if version, dir, err := source("../../../.."); err != nil || version != "v0.0.0" || dir != root {
 		t.Errorf("%s %s %v", version, dir, err)
 	}
@@ -35,9 +33,7 @@ func TestNewWithoutDependencies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()
 			if tt.script != "" {
-				if err := os.WriteFile(filepath.Join(bin, "go"), []byte(tt.script), 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(bin, "go"), []byte(tt.script), 0o777))
 			}
 			t.Setenv("PATH", bin)
 			t.Chdir(t.TempDir())

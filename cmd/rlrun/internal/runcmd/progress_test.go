@@ -9,19 +9,16 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func smallPlan(t *testing.T) *experiment.Plan {
 	t.Helper()
-	plan, err := experiment.Compile(experiment.Config{
+	return must.Get(experiment.Compile(experiment.Config{
 		Runs: 10, Steps: 1000,
 		Environments: []experiment.Component{{Plugin: "e"}},
 		Agents:       []experiment.Component{{Plugin: "a"}, {Plugin: "b"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	}))(t)
 }
 
 // lockedBuffer may be read while it is written.

@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata")
@@ -31,14 +33,9 @@ func TestGolden(t *testing.T) {
 		for _, f := range target.files(example(to)) {
 			path := filepath.Join("testdata", to+"-"+f.name)
 			if *update {
-				if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, []byte(f.text), 0o644))
 			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(path))(t)
 			if f.text != string(want) {
 				t.Errorf("%s is\n%s\nwant\n%s", path, f.text, want)
 			}
@@ -59,9 +56,7 @@ func TestKubernetesSchema(t *testing.T) {
 	var config corev1.ConfigMap
 	var job, report batchv1.Job
 	for text, into := range map[string]any{documents[0]: &config, documents[1]: &job, files[1].text: &report} {
-		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.UnmarshalStrict([]byte(text), into))
 	}
 	if config.Data["config.yaml"] != s.config {
 		t.Errorf("config is %q", config.Data["config.yaml"])

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 func examples() []string {
@@ -18,10 +20,7 @@ func examples() []string {
 func TestSD(t *testing.T) {
 	const n = 200_000
 	for _, text := range examples() {
-		b, err := parseBelief(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(parseBelief(text))(t)
 		rng := rand.New(rand.NewPCG(1, 2))
 		var sum, squares, fourths float64
 		for range n {
@@ -43,10 +42,7 @@ func TestSD(t *testing.T) {
 // The drawing of the decision region multiplies the deviation and keeps the mean.
 func TestSpread(t *testing.T) {
 	for _, text := range examples() {
-		b, err := parseBelief(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(parseBelief(text))(t)
 		for _, s := range []float64{0.01, 0.5, 1, 1.9} {
 			v, ok := b.kind.spread(b.v, s)
 			if !ok {
@@ -63,10 +59,7 @@ func TestSpread(t *testing.T) {
 			}
 		}
 	}
-	b, err := parseBelief("beta:3,4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(parseBelief("beta:3,4"))(t)
 	if _, ok := b.scaled(10); ok {
 		t.Error("a beta belief with ten times the deviation cannot be, but is")
 	}
@@ -79,10 +72,7 @@ func TestParseBeliefWords(t *testing.T) {
 		"population:0.2,0.8,0.5":   "population of 3",
 		"exponential:1e-3,0.30000": "exponential mu=0.001, rate=0.3",
 	} {
-		b, err := parseBelief(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(parseBelief(text))(t)
 		if b.String() != want {
 			t.Errorf("%s is shown as %q, want %q", text, b, want)
 		}

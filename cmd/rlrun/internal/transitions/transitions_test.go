@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -68,20 +69,12 @@ func model(t *testing.T) *mdp.Tabular {
 			d.Transitions = append(d.Transitions, mdp.Transition{S: s, A: 0, Next: 0, P: 0.5}, mdp.Transition{S: s, A: 0, Next: s, P: 0.5})
 		}
 	}
-	m, err := mdp.NewModel(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(mdp.NewModel(d))(t)
 }
 
 func open(t *testing.T, lanes int) vector.Environment {
 	t.Helper()
-	env, err := vector.Vectorize(func() (framework.Environment, error) { return &places{}, nil }, lanes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return env
+	return must.Get(vector.Vectorize(func() (framework.Environment, error) { return &places{}, nil }, lanes))(t)
 }
 
 // Frequencies, rewards and visits are those of the model, within 5 standard errors
@@ -90,10 +83,7 @@ func open(t *testing.T, lanes int) vector.Environment {
 func TestTake(t *testing.T) {
 	const lanes, steps = 32, 4096
 	pi := mdp.Uniform{}
-	got, err := transitions.Collect(t.Context(), open(t, lanes), lanes, pi, transitions.Config{Root: 1, Steps: steps})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(transitions.Collect(t.Context(), open(t, lanes), lanes, pi, transitions.Config{Root: 1, Steps: steps}))(t)
 	m := model(t)
 	if total := got.Counts.Total(); int(total) != got.Steps || got.Steps < lanes*steps*3/4 {
 		t.Errorf("%v counted, %d taken", total, got.Steps)
@@ -122,10 +112,7 @@ func TestTake(t *testing.T) {
 			}
 		}
 	}
-	mu, _, err := mdp.Stationary(m, pi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mu, _ := must.Get2(mdp.Stationary(m, pi))(t)
 	within := func(what string, want float64, of func(i int) float64) {
 		mean, square := 0.0, 0.0
 		for i := range lanes {
@@ -140,14 +127,8 @@ func TestTake(t *testing.T) {
 		within("visits", mu[s], func(i int) float64 { return got.Visits[i][s] })
 	}
 	within("reward", mu[3]*0.4, func(i int) float64 { return got.Rewards[i] })
-	band, err := got.Counts.MixingBand(pi, mdp.BandOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exact, err := mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: band.Eta})
-	if err != nil {
-		t.Fatal(err)
-	}
+	band := must.Get(got.Counts.MixingBand(pi, mdp.BandOptions{}))(t)
+	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: band.Eta}))(t)
 	for s := range 4 {
 		for a := range 2 {
 			if want := exact.T[s][a]; want < band.Low[s][a] || want > band.High[s][a] || band.Plugin.T[s][a] != want {
@@ -161,21 +142,11 @@ func TestTake(t *testing.T) {
 // run 3. Every observation that is reached is left, even in short runs.
 func TestTakeIsOfRuns(t *testing.T) {
 	take := func(env vector.Environment, lanes, first, steps int) *transitions.Sample {
-		s, err := transitions.Collect(t.Context(), env, lanes, mdp.Constant(5, 1), transitions.Config{Root: 7, First: first, Steps: steps})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Get(transitions.Collect(t.Context(), env, lanes, mdp.Constant(5, 1), transitions.Config{Root: 7, First: first, Steps: steps}))(t)
 	}
-	p, err := plugin.Loopback(plugin.NewEnvironment("test/places@1", "Places.", struct{}{}, func(struct{}) (*places, error) { return &places{}, nil }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plugin.Loopback(plugin.NewEnvironment("test/places@1", "Places.", struct{}{}, func(struct{}) (*places, error) { return &places{}, nil })))(t)
 	defer p.Close()
-	remote, err := p.OpenEnvironment(t.Context(), nil, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	remote := must.Get(p.OpenEnvironment(t.Context(), nil, 5))(t)
 	many := take(remote, 5, 0, 700)
 	if here := take(open(t, 5), 5, 0, 700); !reflect.DeepEqual(here, many) {
 		t.Error("the sample is another in this process")
@@ -202,10 +173,7 @@ func TestTakeRefuses(t *testing.T) {
 	if _, err := transitions.Collect(t.Context(), open(t, 2), 2, mdp.Uniform{}, transitions.Config{}); err == nil {
 		t.Error("no steps are no error")
 	}
-	env, err := vector.Vectorize(func() (framework.Environment, error) { return boxed{}, nil }, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return boxed{}, nil }, 1))(t)
 	if _, err := transitions.Collect(t.Context(), env, 1, mdp.Uniform{}, transitions.Config{Steps: 1}); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -24,10 +25,7 @@ var fuzzSpec = framework.Spec{
 // is read passes the checks of what it stands for.
 func FuzzMessages(f *testing.F) {
 	const lanes = 2
-	spec, err := toproto.Spec(fuzzSpec)
-	if err != nil {
-		f.Fatal(err)
-	}
+	spec := must.Get(toproto.Spec(fuzzSpec))(f)
 	steps := vector.NewTimeSteps(fuzzSpec, lanes)
 	for kind, m := range []proto.Message{
 		spec,
@@ -41,10 +39,7 @@ func FuzzMessages(f *testing.F) {
 		&pb.AgentReply{Names: []string{"greedy", "uniform"}, Actions: make([]byte, 8*lanes)},
 		&pb.OpenAgentReply{Metrics: []*pb.Metric{{Name: "x", Unit: "steps"}}},
 	} {
-		data, err := proto.Marshal(m)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Get(proto.Marshal(m))(f)
 		f.Add(byte(kind), data)
 	}
 	f.Fuzz(func(t *testing.T, kind byte, data []byte) {

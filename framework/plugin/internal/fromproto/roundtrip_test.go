@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -100,10 +101,7 @@ func TestErrors(t *testing.T) {
 		framework.ErrNeedsReset, framework.ErrInvalidAction, framework.ErrInvalidParams,
 		framework.ErrUnsupported, framework.ErrInvalidAnswer,
 	}
-	source, err := os.ReadFile("../../../errors.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("../../../errors.go"))(t)
 	if got := strings.Count(string(source), " = errors.New("); got != len(sentinels) {
 		t.Errorf("%d sentinels in framework/errors.go, %d here", got, len(sentinels))
 	}
@@ -166,10 +164,7 @@ func TestSpec(t *testing.T) {
 			RewardLow: -rapid.Float64Range(0, math.Inf(1)).Draw(t, "low"), RewardHigh: math.Inf(1),
 			Continuing: rapid.Bool().Draw(t, "continuing"), Steps: rapid.IntRange(0, 1<<40).Draw(t, "steps"),
 		}
-		m, err := toproto.Spec(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(toproto.Spec(want))(t)
 		got, err := fromproto.Spec(over(t, m))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %+v (%v), want %+v", got, err, want)
@@ -239,9 +234,7 @@ func TestColumns(t *testing.T) {
 			t.Fatalf("flags: got %v (%v), want %v", gotFlags, err, flags)
 		}
 		gotSeeds := make([]uint64, lanes)
-		if err := fromproto.Seeds(gotSeeds, toproto.Seeds(nil, seeds, signals, vector.NewRun), signals, vector.NewRun); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fromproto.Seeds(gotSeeds, toproto.Seeds(nil, seeds, signals, vector.NewRun), signals, vector.NewRun))
 		for i, s := range signals {
 			if s == vector.NewRun && gotSeeds[i] != seeds[i] {
 				t.Fatalf("seed of lane %d: got %d, want %d", i, gotSeeds[i], seeds[i])
@@ -330,13 +323,9 @@ func TestDecisions(t *testing.T) {
 				problems[i] = p
 			}
 			var reply pb.AgentReply
-			if err := toproto.Decisions(&reply, epochs, problems, names); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, toproto.Decisions(&reply, epochs, problems, names))
 			got := make([]options.Problem, lanes)
-			if err := d.Problems(got, epochs, over(rt, &reply)); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, d.Problems(got, epochs, over(rt, &reply)))
 			for i := range got {
 				if fmt.Sprint(got[i]) != fmt.Sprint(problems[i]) {
 					rt.Fatalf("lane %d: got %+v, want %+v", i, got[i], problems[i])
@@ -367,9 +356,7 @@ func TestDecisionsRefused(t *testing.T) {
 	} {
 		var r pb.AgentReply
 		problems := []options.Problem{{}, {Arms: []options.Arm{{Name: "greedy"}, {Name: "other"}}, Values: []float64{1, 2, 3, 4}}}
-		if err := toproto.Decisions(&r, []bool{false, true}, problems, map[string]uint32{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, toproto.Decisions(&r, []bool{false, true}, problems, map[string]uint32{}))
 		tt.change(&r)
 		var d fromproto.Decisions
 		err := d.Problems(make([]options.Problem, 2), []bool{false, true}, &r)

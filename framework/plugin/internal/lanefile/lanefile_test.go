@@ -5,23 +5,17 @@ package lanefile
 import (
 	"os"
 	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // shared returns both sides of a file that is removed, as it is once both have it.
 func shared(t *testing.T) (*File, *Words) {
 	t.Helper()
-	f, err := Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Create(t.TempDir()))(t)
 	t.Cleanup(func() { f.Close() })
-	w, err := Open(f.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(f.Path()); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open(f.Path()))(t)
+	must.Do(t, os.Remove(f.Path()))
 	return f, w
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // TestMain lets the test binary be a host that makes a directory, says where, and
@@ -37,31 +39,21 @@ const thesis = "Chapter 1\n"
 func temporary(t *testing.T) (dir, base, victim string) {
 	t.Helper()
 	short := func() string {
-		dir, err := os.MkdirTemp("/tmp", "t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := must.Get(os.MkdirTemp("/tmp", "t"))(t)
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		return dir
 	}
 	dir, victim = short(), short()
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	must(t, os.WriteFile(filepath.Join(victim, "thesis"), []byte(thesis), 0o666))
+	must.Do(t, os.WriteFile(filepath.Join(victim, "thesis"), []byte(thesis), 0o666))
 	return dir, filepath.Join(dir, fmt.Sprintf("rlrun-%d", os.Geteuid())), victim
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // snapshot lists a tree: names, kinds, sizes, contents of files and links.
 func snapshot(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	must(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -86,21 +78,15 @@ func snapshot(t *testing.T, dir string) (list []string) {
 // made makes a directory and checks that it is private, can hold a socket and goes.
 func made(t *testing.T) string {
 	t.Helper()
-	f, err := Make()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Make())(t)
 	info, err := os.Lstat(f.Path)
 	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		t.Fatalf("%v, %v", info, err)
 	}
 	nested := filepath.Join(f.Path, "plugin-dir1234567890") // as go-plugin makes it
-	must(t, os.Mkdir(nested, 0o700))
-	must(t, os.WriteFile(filepath.Join(f.Path, "plugin12"), nil, 0o600))
-	l, err := net.Listen("unix", filepath.Join(nested, "plugin1234567890"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(nested, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(f.Path, "plugin12"), nil, 0o600))
+	l := must.Get(net.Listen("unix", filepath.Join(nested, "plugin1234567890")))(t)
 	defer l.Close()
 	f.Remove()
 	if _, err := os.Lstat(f.Path); err == nil {
@@ -227,8 +213,8 @@ func TestStrangersInTheBase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, base, victim := temporary(t)
-			must(t, os.Mkdir(base, 0o700))
-			must(t, attack(base, victim))
+			must.Do(t, os.Mkdir(base, 0o700))
+			must.Do(t, attack(base, victim))
 			before := append(snapshot(t, dir), snapshot(t, victim)...)
 			if path := made(t); !strings.HasPrefix(path, base+"/") {
 				t.Errorf("%s is not in the base", path)
@@ -246,8 +232,8 @@ func TestStaleDirs(t *testing.T) {
 	hold := func() (*exec.Cmd, string) {
 		host := exec.Command(os.Args[0], "hold")
 		out, err := host.StdoutPipe()
-		must(t, err)
-		must(t, host.Start())
+		must.Do(t, err)
+		must.Do(t, host.Start())
 		t.Cleanup(func() { host.Process.Kill(); host.Wait() })
 		var path, failed string
 		if _, err := fmt.Fscan(out, &path, &failed); err != nil || failed != "<nil>" {
@@ -257,7 +243,7 @@ func TestStaleDirs(t *testing.T) {
 	}
 	dead, stale := hold()
 	_, live := hold()
-	must(t, dead.Process.Kill())
+	must.Do(t, dead.Process.Kill())
 	dead.Wait()
 	if got := snapshot(t, base); len(got) != 7 { // the base, and two directories with a lock and a socket
 		t.Fatalf("there are %v", got)
@@ -284,9 +270,9 @@ func TestBase(t *testing.T) {
 		}
 	}
 	long := filepath.Join(dir, strings.Repeat("x", maxBase))
-	must(t, os.Mkdir(long, 0o700))
+	must.Do(t, os.Mkdir(long, 0o700))
 	longest := filepath.Join(dir, strings.Repeat("x", maxBase-len(dir)-len("/")-len("/"+filepath.Base(base))))
-	must(t, os.Mkdir(longest, 0o700))
+	must.Do(t, os.Mkdir(longest, 0o700))
 	user := filepath.Join("/tmp", filepath.Base(base))
 	in(victim, dir, filepath.Join(victim, "rlrun"))
 	in(filepath.Join(victim, "none"), dir, base)
@@ -295,7 +281,7 @@ func TestBase(t *testing.T) {
 	in("", longest, filepath.Join(longest, filepath.Base(base)))
 	in("", long, user)
 	in("", "relative", user)
-	must(t, os.Chmod(victim, 0o777))
+	must.Do(t, os.Chmod(victim, 0o777))
 	in(victim, dir, base)
 }
 

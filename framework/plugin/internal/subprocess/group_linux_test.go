@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // The test's program is every process that a test needs.
@@ -95,10 +97,7 @@ func exists(path string) bool {
 // and the group ends with it.
 func TestGroup(t *testing.T) {
 	needGroups(t)
-	before, err := os.ReadFile("/proc/thread-self/cgroup")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile("/proc/thread-self/cgroup"))(t)
 	s, lines := begin(64<<20, nil, "groups")
 	if s.group == nil {
 		t.Fatal(s.noGroup)
@@ -114,9 +113,7 @@ func TestGroup(t *testing.T) {
 	if s.MemoryLimit() != "a control group" {
 		t.Error(s.MemoryLimit())
 	}
-	if err := s.Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Kill(t.Context()))
 	<-s.Done()
 	if exists(s.group.path) {
 		t.Error("the group is still there")
@@ -193,15 +190,11 @@ func TestGroupIsRefused(t *testing.T) {
 	s.group = &group{t.TempDir()}
 	go io.Copy(io.Discard, s.Stdout())
 	go io.Copy(io.Discard, s.Stderr())
-	if err := s.startLimited(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.startLimited())
 	if s.group != nil || s.noGroup == nil {
 		t.Errorf("group %v, because %v", s.group, s.noGroup)
 	}
-	if err := errors.Join(s.cmd.Process.Kill()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.cmd.Process.Kill()))
 	s.cmd.Wait()
 }
 
@@ -214,9 +207,7 @@ func TestGroupParent(t *testing.T) {
 		"1:cpu:/x\n4:memory:/y\n":      "",
 	} {
 		file := filepath.Join(t.TempDir(), "cgroup")
-		if err := os.WriteFile(file, []byte(self), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(self), 0o600))
 		if got, err := groupParent("/mount", file); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q (%v), want %q", self, got, err, want)
 		}
@@ -228,9 +219,7 @@ func files(t *testing.T, content map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range content {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -253,9 +242,7 @@ func TestGroupFiles(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &group{files(t, tt.there)}
-			if err := g.limit(64 << 20); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, g.limit(64<<20))
 			for name, want := range tt.want {
 				if got, _ := os.ReadFile(filepath.Join(g.path, name)); string(got) != want {
 					t.Errorf("%s: got %q, want %q", name, got, want)
@@ -279,9 +266,7 @@ func TestEnableMemory(t *testing.T) {
 	}
 	dir = files(t, map[string]string{"cgroup.controllers": "cpu memory pids", "cgroup.subtree_control": ""})
 	for range 2 {
-		if err := enableMemory(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, enableMemory(dir))
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control")); string(got) != "+memory" {
 		t.Errorf("got %q", got)
@@ -297,9 +282,7 @@ func TestGroupOfVersion2(t *testing.T) {
 	s.group = g
 	lines := bufio.NewScanner(s.Stderr())
 	go io.Copy(io.Discard, s.Stdout())
-	if err := s.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Start(context.Background()))
 	if s.group == nil {
 		t.Skip("this kernel starts no process in a group: ", s.noGroup)
 	}
@@ -347,10 +330,7 @@ func TestGuardianEmptiesTheGroup(t *testing.T) {
 		t.Skip("this kernel starts no process in a group: ", err)
 	}
 	defer cmd.Process.Kill()
-	guard, err := startGuardian("no such mark", g.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Get(startGuardian("no such mark", g.path))(t)
 	guard.host.Close() // as the kernel does
 	cmd.Wait()
 	if err := guard.cmd.Wait(); err != nil {

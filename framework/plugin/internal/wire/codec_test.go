@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Whatever a message held before, reading into it gives what protobuf's own
@@ -49,15 +50,10 @@ func TestCodecIsProtobuf(t *testing.T) {
 		sent := draw("sent")
 		got := sent.ProtoReflect().New().Interface()
 		for range 3 { // into a fresh message, then into a used one
-			data, err := proto.Marshal(sent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(proto.Marshal(sent))(t)
 			cut := rapid.IntRange(0, len(data)).Draw(t, "cut")
 			parts := mem.BufferSlice{mem.SliceBuffer(data[:cut]), mem.SliceBuffer(data[cut:])}
-			if err := codec.Unmarshal(parts, got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, codec.Unmarshal(parts, got))
 			if !proto.Equal(sent, got) {
 				t.Fatalf("got %v, want %v", got, sent)
 			}

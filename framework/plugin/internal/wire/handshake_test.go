@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // A plugin of an earlier SDK knows SetOptionKinds by the name Offer. Calls that it does not know by
@@ -30,11 +31,8 @@ func TestFormerNames(t *testing.T) {
 	}}}, nil)
 	go server.Serve(listener)
 	defer server.Stop()
-	conn, err := grpc.NewClient("passthrough:plugin", append(DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(grpc.NewClient("passthrough:plugin", append(DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }))...))(t)
 	defer conn.Close()
 	client := pb.NewPluginClient(conn)
 	reply, err := client.SetOptionKinds(t.Context(), &pb.SetOptionKindsRequest{Kinds: []string{"members"}})
