@@ -189,7 +189,7 @@ func RankSentence(r *Result) string {
 		return ""
 	}
 	k := r.Overall.Ranks
-	text := fmt.Sprintf("Friedman's test (Iman–Davenport): F = %s, p = %s.", six(k.F), P(k.P))
+	text := fmt.Sprintf("Friedman's test (Iman–Davenport): F = %s, %s.", six(k.F), isP(k.P))
 	if math.IsNaN(k.CriticalDifference) {
 		return text + fmt.Sprintf(" With %d environments and three agents or more there are groups and a critical difference.", cdEnvironments)
 	}
@@ -203,7 +203,7 @@ func RankSentence(r *Result) string {
 
 // Sentence states the comparison in a sentence, with difference, interval and p value.
 func (c *Comparison) Sentence() string {
-	numbers := fmt.Sprintf("%s, corrected p = %s", Interval(c.Difference), P(c.Adjusted))
+	numbers := fmt.Sprintf("%s, corrected %s", Interval(c.Difference), isP(c.Adjusted))
 	if c.Stopped {
 		numbers = Interval(c.Difference) + ", " + c.Test
 	}
@@ -245,10 +245,20 @@ func P(p float64) string {
 	switch {
 	case math.IsNaN(p):
 		return "–"
+	case p == 0: // below the smallest number
+		return "< 1e-300"
 	case p < 0.0001:
 		return strconv.FormatFloat(p, 'e', 1, 64)
 	}
 	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+// isP is P in a sentence.
+func isP(p float64) string {
+	if p == 0 {
+		return "p " + P(p)
+	}
+	return "p = " + P(p)
 }
 
 func percent(x float64) string {
