@@ -125,30 +125,22 @@ func serve(cmd *cobra.Command, dirs []string, addr, token string, asJSON bool) e
 func experiments(dirs []string) ([]string, error) {
 	var out []string
 	for _, dir := range dirs {
-		if has(dir) {
+		if host.IsOutput(dir) {
 			out = append(out, filepath.Clean(dir))
 			continue
 		}
-		entries, err := os.ReadDir(dir)
+		inside, err := host.Outputs(dir)
 		if err != nil {
 			return nil, cli.Usagef("%s: %v: name an output directory of rlrun run", dir, cli.Cause(err))
 		}
-		before := len(out)
-		for _, e := range entries {
-			if inside := filepath.Join(dir, e.Name()); has(inside) {
-				out = append(out, inside)
-			}
-		}
-		if len(out) == before {
+		if len(inside) == 0 {
 			return nil, cli.Usagef("%s holds no experiment.yaml, nor does a directory in it: name an output directory of rlrun run", dir)
+		}
+		for _, name := range inside {
+			out = append(out, filepath.Join(dir, name))
 		}
 	}
 	return out, nil
-}
-
-func has(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
-	return err == nil && info.Mode().IsRegular()
 }
 
 // loopback tells whether a host is this machine alone.
