@@ -51,6 +51,7 @@ func newRoot(app *host.App) *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&app.Log, "log", log, "`LEVEL` of plugins' logs on stderr: off, error, warn, info, debug or trace (RLRUN_LOG)")
 	root.SetFlagErrorFunc(cli.FlagError)
+	root.PersistentPreRunE = cli.NoEmptyFlags
 	root.SetVersionTemplate("rlrun {{.Version}}\n")
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

@@ -143,3 +143,16 @@ func FlagError(cmd *cobra.Command, err error) error {
 	}
 	return Usagef("%s (see %s --help)", text, cmd.CommandPath())
 }
+
+// NoEmptyFlags refuses a flag whose value is the empty text, as an unset variable of the
+// shell gives it: it would count as a flag that was left out.
+func NoEmptyFlags(cmd *cobra.Command, _ []string) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
+			what, _ := pflag.UnquoteUsage(f)
+			err = Usagef("--%s is empty; give it a value (%s) or leave it out (see %s --help)", f.Name, what, cmd.CommandPath())
+		}
+	})
+	return err
+}
