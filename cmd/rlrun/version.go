@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,16 +43,20 @@ func readBuild() build {
 	return b
 }
 
-// String returns version, Go, platform and, where it is known, the commit in a line.
+// String returns the release, the build of another version than that, Go, platform and,
+// where it is known, the commit in a line.
 func (b build) String() string {
 	about := []string{b.Go, b.Platform}
+	if b.Version != "v"+b.Release {
+		about = slices.Insert(about, 0, "build "+strings.Trim(b.Version, "()"))
+	}
 	if b.Revision != "" {
 		about = append(about, "commit "+b.Revision)
 	}
 	if b.Modified {
 		about = append(about, "modified")
 	}
-	return fmt.Sprintf("%s (%s)", b.Version, strings.Join(about, ", "))
+	return fmt.Sprintf("%s (%s)", b.Release, strings.Join(about, ", "))
 }
 
 func newVersion(*host.App) *cobra.Command {
