@@ -45,7 +45,7 @@ func (q *comparison) plot(file string) error {
 	whole := draw.New(canvas)
 	whole.SetColor(color.White)
 	whole.Fill(whole.Rectangle.Path())
-	title := fmt.Sprintf("%s against Q = %s  (%s, T = %d, b = %s): %s",
+	title := fmt.Sprintf("%s against Q = %s  (%s, T = %d, lower bound %s): %s",
 		q.belief, cli.Given(q.against.Known), q.horizonText(), q.against.Hold, cli.Given(q.against.LowerBound), q.verdict())
 	why := "δ* is where φ is greatest, so exploring pays at δ* if it pays at any δ. It is the same for every horizon; where U is greatest is not."
 	style := plotting.Sans(text.Style{Color: plotting.Black, Handler: plot.DefaultTextHandler, XAlign: text.XCenter, YAlign: text.YTop}, 12)
