@@ -143,6 +143,33 @@ def test_impossible_spaces(make) -> None:
         make()
 
 
+class Foreign:
+    """A space as Gymnasium has them."""
+
+    __module__, __qualname__ = "gymnasium.spaces", "Discrete"
+
+    def __repr__(self) -> str:
+        return "Discrete(2)"
+
+
+# The spaces of Gymnasium have the same names, so a message has to say whose they are.
+@pytest.mark.parametrize(
+    ("make", "wrong"),
+    [
+        (lambda: rlrun.Discrete(5.5), "n of a Discrete must be a whole number, not 5.5"),  # type: ignore[arg-type]
+        (lambda: rlrun.Discrete(5, "0"), "start of a Discrete must be a whole number, not '0'"),  # type: ignore[arg-type]
+        (lambda: rlrun.Spec(5, rlrun.Discrete(2)), "observations in an rlrun.Spec must be an .*, not a int: 5"),  # type: ignore[arg-type]
+        (
+            lambda: rlrun.Spec(rlrun.Discrete(2), Foreign()),  # type: ignore[arg-type]
+            r"actions in an rlrun.Spec must be an rlrun.Discrete, .*, not a gymnasium.spaces.Discrete: Discrete\(2\)",
+        ),
+    ],
+)
+def test_what_is_no_space(make, wrong: str) -> None:
+    with pytest.raises(TypeError, match=wrong):
+        make()
+
+
 @dataclass
 class Inner:
     depth: int = 3
@@ -292,6 +319,17 @@ def test_classes_that_cannot_be_served() -> None:
 def lanes(n: int = 2) -> EnvironmentLanes:
     copies = Copies(lambda: Sample(3))
     return EnvironmentLanes(copies, copies.spec, n)
+
+
+def test_a_reset_as_in_gymnasium() -> None:
+    class Pair(Sample):
+        def reset(self, seed):
+            return super().reset(seed), {}
+
+    copies = Copies(lambda: Pair(3))
+    env = EnvironmentLanes(copies, copies.spec, 1)
+    with pytest.raises(rlrun.InvalidAnswer, match=r"reset returned a pair .* the observation alone"):
+        env.step(signals(NEW_RUN), seeds(1), np.array([9]))
 
 
 def test_lanes_of_copies() -> None:

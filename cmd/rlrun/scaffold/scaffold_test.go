@@ -28,6 +28,13 @@ func TestWrite(t *testing.T) {
 					if strings.Contains(string(data), "{{") || strings.Contains(string(data), "<no value>") {
 						t.Errorf("%s %s: %s has an unfilled template", language, kind, file)
 					}
+					if file == "README.md" && name == "x" {
+						for line := range strings.Lines(string(data)) {
+							if at := strings.Index(line, " # "); at >= 0 && at != 56 {
+								t.Errorf("%s %s: comments do not stand below each other: %s", language, kind, line)
+							}
+						}
+					}
 					if strings.HasSuffix(file, ".go") {
 						if formatted, err := format.Source(data); err != nil || string(formatted) != string(data) {
 							t.Errorf("%s %s: %s is not gofmt-clean (%v)", language, kind, file, err)

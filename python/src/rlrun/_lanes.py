@@ -186,7 +186,10 @@ class Copies(OneByOne, VectorEnvironment):
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
                 note[0] = lane + 1
-                out[k] = spaces.as_entry(space, self._copies[lane].reset(int(seeds[k])), "the first observation")
+                first = self._copies[lane].reset(int(seeds[k]))
+                if isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], Mapping):
+                    raise InvalidAnswer("reset returned a pair as in Gymnasium, must return the observation alone")
+                out[k] = spaces.as_entry(space, first, "the first observation")
         return out
 
     def step(self, lanes: Lanes, actions: Array) -> TimeSteps:

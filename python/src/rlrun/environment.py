@@ -38,6 +38,10 @@ class Spec:
     id: str = ""
     steps: int = 0
 
+    def __post_init__(self) -> None:
+        spaces.check(self.observation, "the space of observations in an rlrun.Spec")
+        spaces.check(self.action, "the space of actions in an rlrun.Spec")
+
     def to_proto(self) -> pb.Spec:
         """Return the spec as a message."""
         return pb.Spec(

@@ -29,6 +29,11 @@ class Discrete:
     start: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("n", "start"):
+            try:
+                object.__setattr__(self, name, operator.index(getattr(self, name)))
+            except TypeError:
+                raise TypeError(f"{name} of a Discrete must be a whole number, not {getattr(self, name)!r}") from None
         if self.n < 1:
             raise ValueError(f"Discrete with n = {self.n}; n must be at least 1")
 
@@ -142,6 +147,14 @@ class Box:
 Space = Union[Discrete, MultiDiscrete, Box]  # noqa: UP007 - an alias that isinstance does not need
 
 
+def check(space: object, name: str) -> None:
+    """Refuse what is no space of ours, such as one of Gymnasium."""
+    if not isinstance(space, (Discrete, MultiDiscrete, Box)):
+        kind = type(space)
+        what = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        raise TypeError(f"{name} must be an rlrun.Discrete, rlrun.MultiDiscrete or rlrun.Box, not a {what}: {space!r}")
+
+
 def zeros(space: Space, lanes: int) -> Array:
     """Return a zeroed column."""
     return np.zeros((lanes, *space.shape), space.dtype)
@@ -226,10 +239,8 @@ def to_proto(space: Space) -> pb.Space:
         return pb.Space(discrete=pb.DiscreteSpace(n=space.n, start=space.start))
     if isinstance(space, MultiDiscrete):
         return pb.Space(multi_discrete=pb.MultiDiscreteSpace(nvec=space.nvec))
-    if isinstance(space, Box):
-        low, high = (_brief(b) for b in (space.low, space.high))
-        return pb.Space(box=pb.BoxSpace(low=low, high=high, shape=space.shape, dtype=_DTYPES[space.dtype.name]))
-    raise TypeError(f"{space!r} is no space; must be rlrun.Discrete, rlrun.MultiDiscrete or rlrun.Box")
+    low, high = (_brief(b) for b in (space.low, space.high))
+    return pb.Space(box=pb.BoxSpace(low=low, high=high, shape=space.shape, dtype=_DTYPES[space.dtype.name]))
 
 
 def _brief(bound: Array) -> list[float]:
