@@ -108,7 +108,7 @@ type sample struct {
 	runs     []int
 	values   []float64
 	missing  int // runs without a value
-	rounding rounding
+	rounding result.Rounding
 }
 
 type comparer struct {
@@ -143,7 +143,7 @@ func (c *comparer) read(inputs []*Input) error {
 	for i, a := range c.Agents {
 		for _, env := range a.input.Summary.Meta.Environments {
 			meta := &a.input.Summary.Meta
-			s := &sample{missing: meta.Runs, rounding: roundingOf(meta, env, c.Options.Metric)}
+			s := &sample{missing: meta.Runs, rounding: result.RoundingOf(meta, env, c.Options.Metric)}
 			if row := a.input.Summary.Row(env, a.Agent, c.Options.Metric); row != nil {
 				s.runs, s.values = row.Runs, slices.Clone(row.Values)
 				s.missing -= len(row.Values)

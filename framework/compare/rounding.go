@@ -2,52 +2,10 @@ package compare
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
 )
-
-// rounding bounds what rounding alone can make of values of a metric in an environment.
-// Sums of the same n rewards in another order differ by up to n·2⁻⁵² times the sum of
-// the rewards' magnitudes (Higham 2002, section 4.2).
-type rounding struct {
-	slack float64 // n·2⁻⁵², and at least 1e-12, which metrics of plugins may need
-	// size bounds the sum of the magnitudes of what adds up to a value, by the value.
-	size func(value float64) float64
-}
-
-// roundingOf needs the bounds of rewards where these have both signs, and for regret
-// also the optimum. Without them it takes a value's own magnitude.
-func roundingOf(meta *result.Meta, environment string, m result.Metric) rounding {
-	r := rounding{slack: max(1e-12, float64(meta.Steps)*0x1p-52), size: math.Abs}
-	if low, high := meta.Bounds(environment, m, meta.Steps); !unbounded(low, high) {
-		r.size = func(x float64) float64 { return magnitude(x, low, high) }
-	}
-	optimum, known := meta.Optimum[environment]
-	if low, high := meta.Bounds(environment, result.CumulativeReward, meta.Steps); m == result.Regret && known && !unbounded(low, high) && meta.Tasks[environment].States != 1 {
-		total := float64(meta.Steps) * optimum // regret is this minus the rewards had
-		r.size = func(x float64) float64 { return max(math.Abs(total), magnitude(total-x, low, high)) }
-	}
-	return r
-}
-
-func unbounded(low, high float64) bool { return math.IsInf(low, 0) || math.IsInf(high, 0) }
-
-// magnitude is the largest sum of magnitudes that terms can have whose sum is x. low
-// and high bound x as they bound each term, times the number of terms.
-func magnitude(x, low, high float64) float64 {
-	if low >= 0 || high <= 0 {
-		return math.Abs(x)
-	}
-	share := (min(max(x, low), high) - low) / (high - low) // of terms at the high bound, the others at the low one
-	return max(math.Abs(x), share*high-(1-share)*low)
-}
-
-// equal tells whether two values differ by rounding only.
-func (r rounding) equal(x, y float64) bool {
-	return x == y || math.Abs(x-y) <= r.slack*max(r.size(x), r.size(y))
-}
 
 // merge makes values equal that differ by rounding only: each becomes the smallest one
 // of its group. Without it, two agents that earn the same rewards in another order would
@@ -55,7 +13,7 @@ func (r rounding) equal(x, y float64) bool {
 func merge(samples []*sample) {
 	type value struct {
 		x  *float64
-		by rounding
+		by result.Rounding
 	}
 	var all []value
 	for _, s := range samples {
@@ -67,7 +25,7 @@ func merge(samples []*sample) {
 	for i := 0; i < len(all); {
 		least := all[i]
 		x := *least.x
-		for i < len(all) && (least.by.equal(x, *all[i].x) || all[i].by.equal(x, *all[i].x)) {
+		for i < len(all) && (least.by.Equal(x, *all[i].x) || all[i].by.Equal(x, *all[i].x)) {
 			*all[i].x = x
 			i++
 		}

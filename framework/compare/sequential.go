@@ -109,7 +109,7 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 	design := s.design()
 	var out []Progress
 	for _, env := range s.Environments {
-		rounding := roundingOf(&summary.Meta, env, s.Metric)
+		rounding := result.RoundingOf(&summary.Meta, env, s.Metric)
 		values := make([]map[int]float64, len(s.Agents))
 		complete := make([]int, len(s.Agents)) // blocks
 		for i, agent := range s.Agents {
@@ -137,7 +137,7 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 					x, hasX := values[a][run]
 					y, hasY := values[b][run]
 					switch {
-					case hasX && hasY && rounding.equal(x, y):
+					case hasX && hasY && rounding.Equal(x, y):
 						block = append(block, 0)
 					case hasX && hasY:
 						block = append(block, x-y)

@@ -340,7 +340,7 @@ func (a *aggregator) summary() *Summary {
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)
 				if i > 0 {
-					row.Difference = a.difference(s.outcomes[m], a.samples[cell{env, a.meta.Agents[0]}].outcomes[m])
+					row.Difference = a.difference(s.outcomes[m], a.samples[cell{env, a.meta.Agents[0]}].outcomes[m], RoundingOf(&a.meta, env, m))
 				}
 				out.Rows = append(out.Rows, row)
 				if points := s.curves[m]; points != nil {
@@ -416,8 +416,9 @@ func (a *aggregator) addIQM(rows []Row) {
 	}
 }
 
-// difference pairs the runs of a row with those of the first agent's.
-func (a *aggregator) difference(x, base *outcomes) *Estimate {
+// difference pairs the runs of a row with those of the first agent's. Values that differ
+// by rounding only count as equal.
+func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
 	if base == nil {
 		return nil
 	}
@@ -429,7 +430,11 @@ func (a *aggregator) difference(x, base *outcomes) *Estimate {
 		case x.runs[i] > base.runs[j]:
 			j++
 		default:
-			d.add(x.values[i] - base.values[j])
+			if v, w := x.values[i], base.values[j]; r.Equal(v, w) {
+				d.add(0)
+			} else {
+				d.add(v - w)
+			}
 			i, j = i+1, j+1
 		}
 	}

@@ -157,6 +157,27 @@ func TestPairedDifference(t *testing.T) {
 	}
 }
 
+// An agent that earns the same rewards in another order has the difference 0, though
+// sums differ in the last bit.
+func TestDifferenceByRounding(t *testing.T) {
+	up, down := 0.0, 0.0
+	for i, rewards := 0, []float64{0.1, 0.2, 0.3}; i < 3; i++ {
+		up, down = up+rewards[i], down+rewards[2-i]
+	}
+	var recs []Record
+	for run := range 2 {
+		recs = append(recs, okRecord("e", "a", run, up), okRecord("e", "b", run, down))
+	}
+	s := mustAggregate(t, Meta{Steps: 1, Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a", "b"}, Runs: 2}, recs)
+	a, b := s.Row("e", "a", Reward), s.Row("e", "b", Reward)
+	if a.Mean == b.Mean {
+		t.Fatal("the two means are equal, so that this tests nothing")
+	}
+	if d := b.Difference; d == nil || d.Mean != 0 || d.High != 0 {
+		t.Errorf("got %+v", d)
+	}
+}
+
 func TestCountsAndFailures(t *testing.T) {
 	s := mustAggregate(t, smallMeta(), smallRecords())
 	want := []Count{{"e", "b", 4, 0, 0, 0, 0}, {"e", "a", 4, 0, 0, 0, 0}, {"f", "b", 4, 0, 0, 0, 0}, {"f", "a", 2, 1, 1, 0, 0}}
