@@ -84,6 +84,21 @@ var published = [][]float64{
 	{0.5, 0.42, 0.6, 0.29, 0.51, 0.46, 0.59, 0.38, 0.43, 0.51},
 }
 
+// Who reads a verdict must know what who reads the table does.
+func TestNotesOfTheExperiment(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b"}, published[:2])
+	in.Summary.Meta.Notes, in.Summary.Mixed = []string{"Runs are not independent"}, "rlrun (1, 2)"
+	other := experiment("e", 1, []string{"c"}, published[2:3])
+	other.Summary.Meta.Notes = []string{"Something else"}
+	r := must(t, []*Input{in, other}, usual)
+	for _, want := range []string{"d: Runs are not independent.", "d: Mixed: runs of different programs are in one mean: rlrun (1, 2).", "e: Something else."} {
+		n := len(slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return note != want }))
+		if n != 1 {
+			t.Errorf("%q is said %d times: %q", want, n, r.Notes)
+		}
+	}
+}
+
 // The final reward of a run that records two points is the mean of its second half, and
 // its return per episode is another mean. Such values are not compared with those of more
 // points: an agent would be better than itself.

@@ -40,8 +40,28 @@ func (c *comparer) conclude() {
 		}
 		cmp.Verdict = cmp.Better + " is better"
 	}
+	c.say()
 	c.otherPrograms()
 	c.advise()
+}
+
+// say repeats what a reader of an input's results must know.
+func (c *comparer) say() {
+	var said []*Input
+	for i := range c.Agents {
+		in := c.Agents[i].input
+		if slices.Contains(said, in) {
+			continue
+		}
+		said = append(said, in)
+		notes := slices.Clone(in.Summary.Meta.Notes)
+		if in.Summary.Mixed != "" {
+			notes = append(notes, "Mixed: runs of different programs are in one mean: "+in.Summary.Mixed)
+		}
+		for _, note := range notes {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s: %s.", in.Dir, note))
+		}
+	}
 }
 
 // levels are those of the sequential tests.

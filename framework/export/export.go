@@ -181,6 +181,12 @@ func writeLaTeX(directory string, s *Source) ([]string, error) {
 	const name = "summary.tex"
 	return []string{name}, result.WriteFile(filepath.Join(directory, name), func(w io.Writer) error {
 		fmt.Fprintln(w, "% Means over runs with half of their 95 % intervals. Needs \\usepackage{booktabs}.")
+		if s.Summary.Mixed != "" {
+			fmt.Fprintf(w, "%% Mixed: runs of different programs are in one mean: %s.\n", result.LaTeX(s.Summary.Mixed))
+		}
+		for _, notice := range s.Summary.Notices {
+			fmt.Fprintf(w, "%% Notice: %s.\n", result.LaTeX(notice))
+		}
 		for _, env := range s.Summary.Meta.Environments {
 			metrics := s.Summary.MetricsOf(env, false)
 			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{lr%s}\n\\toprule\nagent & runs", result.LaTeX(env), s.Summary.Meta.Steps, strings.Repeat("r", len(metrics)))
