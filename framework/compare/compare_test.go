@@ -84,6 +84,22 @@ var published = [][]float64{
 	{0.5, 0.42, 0.6, 0.29, 0.51, 0.46, 0.59, 0.38, 0.43, 0.51},
 }
 
+// Where actions make no difference the optimal reward is the random one, up to rounding:
+// no scale of scores.
+func TestNoScaleWithinRounding(t *testing.T) {
+	low, high := -1.0, 1.0
+	for gain, want := range map[float64]bool{0.4642346321420219: false, 0.46423464: true} {
+		random := 0.4642346321420218
+		if _, ok := modelRange(&result.Task{Gain: &gain, RandomGain: &random}, metric.Define(result.Reward), 100); ok != want {
+			t.Errorf("gain %v: scale %v", gain, ok)
+		}
+	}
+	gain, random := 1e-17, -1e-17
+	if r, ok := modelRange(&result.Task{Gain: &gain, RandomGain: &random, RewardLow: &low, RewardHigh: &high}, metric.Define(result.Reward), 100); ok {
+		t.Errorf("rewards that cancel: scale %v", r)
+	}
+}
+
 // Who reads a verdict must know what who reads the table does.
 func TestNotesOfTheExperiment(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b"}, published[:2])

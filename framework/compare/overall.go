@@ -252,13 +252,27 @@ func (c *comparer) scale(env string) (Scale, bool) {
 	return Scale{}, false
 }
 
+// narrow is how far apart optimal and random rewards per step must be for a scale,
+// relative to the largest reward: ten times what solvers of models may be off. Where
+// actions make no difference, scores would be rounding.
+const narrow = 1e-8
+
 // modelRange is from the uniformly random policy to the optimal one, by their rewards
 // per step.
 func modelRange(t *result.Task, d *metric.Definition, steps float64) (r Range, ok bool) {
-	if d.Scale == nil || t.Gain == nil || t.RandomGain == nil || !(*t.Gain > *t.RandomGain) {
+	if d.Scale == nil || t.Gain == nil || t.RandomGain == nil {
 		return r, false
 	}
 	low, high := *t.RandomGain, *t.Gain
+	largest := max(math.Abs(low), math.Abs(high))
+	for _, bound := range []*float64{t.RewardLow, t.RewardHigh} {
+		if bound != nil {
+			largest = max(largest, math.Abs(*bound))
+		}
+	}
+	if !(high-low > narrow*largest) {
+		return r, false
+	}
 	return Range{d.Scale(low, high, steps), d.Scale(high, high, steps)}, true
 }
 
