@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
@@ -134,19 +133,5 @@ func TestResampleAtVisits(t *testing.T) {
 	x.Start(2)
 	if !resampled(x, func() { x.Begin(0) }) {
 		t.Error("no models were drawn for a run")
-	}
-}
-
-// Optimism over five models does better than one on RiverSwim; the optimum is 0.4286
-// a step.
-func TestSamplesExplore(t *testing.T) {
-	for _, params := range []string{`{"samples":5}`, `{"samples":5,"merge":"actions"}`} {
-		mean := 0.0
-		for _, o := range play(t, "riverswim", `{"limit":0}`, "psrl", params, 0, 10, 20_000, []int{10_000, 20_000}, result.Reward) {
-			mean += o.Curves[result.Reward][1] / 10
-		}
-		if mean < 0.4 || mean > 0.4286+0.01 {
-			t.Errorf("%s: %.3f per step", params, mean)
-		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
@@ -126,16 +125,8 @@ func TestE3TerminalStatesAreNoEscape(t *testing.T) {
 	}
 }
 
-// Once all is known E³ exploits for ever, and earns what there is: RiverSwim's
-// optimum is 0.4286 per step.
-func TestE3Explores(t *testing.T) {
-	mean := 0.0
-	for _, o := range play(t, "riverswim", `{"limit":0}`, "e3", ``, 0, 10, 10_000, []int{5000, 10_000}, result.Reward) {
-		mean += o.Curves[result.Reward][1] / 10
-	}
-	if mean < 0.38 || mean > 0.4286+0.02 {
-		t.Errorf("%.3f per step", mean)
-	}
+// Once all is known E³ exploits for ever.
+func TestE3Exploits(t *testing.T) {
 	l, _ := plugins.Trained(t, "riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10_000)
 	x := l.(*modelbased.Agent)
 	p := x.Planner.(*e3Planner)

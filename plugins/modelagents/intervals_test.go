@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
@@ -38,22 +37,5 @@ func TestMBIEByHand(t *testing.T) {
 	// Q = reward + γ((1-move) Q + move top)
 	if want := (reward + 0.5*move*top) / (1 - 0.5*(1-move)); math.Abs(p.Q[0]-want) > 0.02 || math.Abs(p.Q[1]-want) > 0.02 {
 		t.Errorf("values %v, want %v", p.Q[:2], want)
-	}
-}
-
-// MBIE finds RiverSwim's far end, where the optimum is 0.4286 per step; with intervals of no
-// width it does not.
-func TestMBIEIntervalsExplore(t *testing.T) {
-	for params, ok := range map[string]func(float64) bool{
-		``:              func(r float64) bool { return r > 0.38 && r < 0.4286+0.02 },
-		`{"scaling":0}`: func(r float64) bool { return r < 0.1 },
-	} {
-		mean := 0.0
-		for _, o := range play(t, "riverswim", `{"limit":0}`, "mbie", params, 0, 5, 5000, []int{2500, 5000}, result.Reward) {
-			mean += o.Curves[result.Reward][1] / 5
-		}
-		if !ok(mean) {
-			t.Errorf("%s: %.3f per step", params, mean)
-		}
 	}
 }

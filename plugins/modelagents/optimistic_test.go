@@ -299,11 +299,7 @@ func TestCriteriaDiffer(t *testing.T) {
 		if got := gain[0] / optimum; math.Abs(got-tt.want) > 1e-3 {
 			t.Errorf("the best policy earns %.4f of the optimum, want %v", got, tt.want)
 		}
-		late := 0.0
-		for _, o := range play(t, "frozenlake", `{"success":0.8}`, "optimistic-model", tt.params, 0, 5, 10_000, []int{5000, 10_000}, result.Reward) {
-			late += o.Curves[result.Reward][1] / 5 / optimum
-		}
-		if late < tt.low || late > tt.high {
+		if late := plugins.Earns(t, "frozenlake", `{"success":0.8}`, "optimistic-model", tt.params, 5, 5000, 10_000, result.Reward) / optimum; late < tt.low || late > tt.high {
 			t.Errorf("optimistic-model %s earns %.2f of the optimum, want [%v, %v]", tt.params, late, tt.low, tt.high)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
@@ -48,36 +47,6 @@ func TestPSRLRefusals(t *testing.T) {
 		_, err := PSRL().OpenAgent(t.Context(), json.RawMessage(tt.params), tt.spec, 1)
 		if tt.ok && err != nil || !tt.ok && (!errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams)) {
 			t.Errorf("%s: %v", tt.name, err)
-		}
-	}
-}
-
-// RiverSwim without episodes: each way to plan and to resample comes close to the optimal
-// reward of 0.4286 per step in steps 10,000 to 20,000, on average over 10 runs. Q-learning
-// stays below 0.05 (TestOptimismExplores).
-func TestPSRLExplores(t *testing.T) {
-	for _, params := range []string{`{}`, average, `{"resample":"geometric"}`, `{"criterion":"average","resample":"geometric"}`, `{"horizon":40}`} {
-		mean := 0.0
-		for _, o := range play(t, "riverswim", `{"limit":0}`, "psrl", params, 0, 10, 20_000, []int{10_000, 20_000}, result.Reward) {
-			mean += o.Curves[result.Reward][1] / 10
-		}
-		if mean < 0.36 || mean > 0.4286+0.01 {
-			t.Errorf("%s: %.3f per step", params, mean)
-		}
-	}
-}
-
-// In an episodic task it also finds the way. The goal of a grid is 8 steps away and pays
-// 1. The mean reward of steps 7,500 to 10,000 of 3 runs is 0.125 at best, and a random
-// walk collects less than 0.02.
-func TestPSRLFindsTheGoal(t *testing.T) {
-	for _, params := range []string{`{"tau":1000,"alpha":0.04}`, `{"tau":1000,"alpha":0.04,"horizon":8}`} {
-		mean := 0.0
-		for _, o := range play(t, "gridworld", ``, "psrl", params, 0, 3, 10_000, []int{7500, 10_000}, result.Reward) {
-			mean += o.Curves[result.Reward][1] / 3
-		}
-		if mean < 0.08 || mean > 0.125 {
-			t.Errorf("%s: %.4f per step", params, mean)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
@@ -125,27 +124,5 @@ func TestRMAXHorizon(t *testing.T) {
 	}
 	if x.Plans != 1 {
 		t.Errorf("%d plans of what did not change", x.Plans)
-	}
-}
-
-// R-MAX finds the far end of RiverSwim in all of 10 runs if 30 visits are asked for; the
-// optimum is 0.4286 per step. With one visit it finds the diagonal of DeepSea-10, worth
-// 0.099 per step.
-func TestRMAXExplores(t *testing.T) {
-	for _, tt := range []struct {
-		env, envParams, params string
-		low, high              float64
-	}{
-		{"riverswim", `{"limit":0}`, `{"m":30}`, 0.4, 0.4286 + 0.02},
-		{"riverswim", `{"limit":0}`, `{"m":30,"horizon":100}`, 0.35, 0.4286 + 0.02},
-		{"deepsea", ``, `{"m":1}`, 0.098, 0.0991},
-	} {
-		mean := 0.0
-		for _, o := range play(t, tt.env, tt.envParams, "r-max", tt.params, 0, 10, 10_000, []int{5000, 10_000}, result.Reward) {
-			mean += o.Curves[result.Reward][1] / 10
-		}
-		if mean < tt.low || mean > tt.high {
-			t.Errorf("%s%s: %.4f per step", tt.env, tt.params, mean)
-		}
 	}
 }

@@ -113,11 +113,8 @@ func TestStepSizes(t *testing.T) {
 // An optimistic start finds RiverSwim's far end, which ε-greedy misses: of 20 runs
 // of 20,000 steps, by the mean reward of the last half (the optimum is 0.4286).
 func TestOptimismExplores(t *testing.T) {
-	late := func(params string) (sum float64) {
-		for _, o := range play(t, "riverswim", `{"limit":0}`, "q-learning", params, 0, 20, 20_000, []int{10_000, 20_000}, result.Reward) {
-			sum += o.Curves[result.Reward][1] / 20
-		}
-		return sum
+	late := func(params string) float64 {
+		return plugins.Earns(t, "riverswim", `{"limit":0}`, "q-learning", params, 20, 10_000, 20_000, result.Reward)
 	}
 	if plain, optimistic := late(`{"epsilon":0.05}`), late(`{"epsilon":0.05,"optimistic":true}`); plain > 0.05 || optimistic < 0.3 {
 		t.Errorf("reward per step %.3f, with an optimistic start %.3f", plain, optimistic)

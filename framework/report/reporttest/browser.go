@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Browser starts Chromium for chromedp. It skips the test with -short, and where there
@@ -57,19 +59,14 @@ func Browser(t testing.TB, addresses ...string) context.Context {
 			t.Errorf("the page asked for %s", event.Request.URL)
 		}
 	})
-	if err := chromedp.Run(ctx, network.Enable()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, network.Enable()))
 	return ctx
 }
 
 // directory is a temporary directory for the browser. Processes of it may write there for a
 // moment after its end.
 func directory(t testing.TB) string {
-	dir, err := os.MkdirTemp("", "rlrun-browser")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "rlrun-browser"))(t)
 	t.Cleanup(func() {
 		for range 50 {
 			if os.RemoveAll(dir) == nil {

@@ -10,15 +10,13 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Name returns a bundled plugin's name: its ID without rlrun/ and the version.
 func Name(t testing.TB, p vector.Plugin) string {
 	t.Helper()
-	d, err := p.Describe(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(p.Describe(context.Background()))(t)
 	name, _, _ := strings.Cut(strings.TrimPrefix(d.ID, "rlrun/"), "@")
 	return name
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Caller steps one lane of an agent on Finite.
@@ -18,10 +19,7 @@ type Caller struct {
 // NewCaller opens an agent.
 func NewCaller(t testing.TB, p vector.Plugin, params string) *Caller {
 	t.Helper()
-	agent, err := p.OpenAgent(context.Background(), []byte(params), Finite, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(p.OpenAgent(context.Background(), []byte(params), Finite, 1))(t)
 	return &Caller{agent, space.NewColumn(Finite.Action, 1), vector.NewFeedback(Finite, 1)}
 }
 
