@@ -46,7 +46,7 @@ func BenchmarkManyRuns(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				out := fmt.Sprint("out", i)
 				timed(b, "", rlrun("--out", out, "--runs", fmt.Sprint(runs), "--workers", "0"))
-				remove(b, filepath.Join(rlrun().Dir, out))
+				must.Do(b, os.RemoveAll(filepath.Join(rlrun().Dir, out)))
 			}
 		})
 	}
@@ -84,7 +84,7 @@ agents:
 				} else {
 					b.ReportMetric(float64(page.Size())/1e6, "page-MB")
 				}
-				remove(b, filepath.Join(rlrun().Dir, out))
+				must.Do(b, os.RemoveAll(filepath.Join(rlrun().Dir, out)))
 			}
 		})
 	}
@@ -101,9 +101,4 @@ func timed(b *testing.B, name string, cmd *exec.Cmd) {
 	b.ReportMetric(time.Since(began).Seconds(), name+"s")
 	b.ReportMetric((p.UserTime() + p.SystemTime()).Seconds(), name+"cpu-s")
 	b.ReportMetric(float64(peak(p))/(1<<30), name+"GiB")
-}
-
-func remove(b *testing.B, dir string) {
-	b.Helper()
-	must.Do(b, os.RemoveAll(dir))
 }

@@ -54,7 +54,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("theirs/runs/x.jsonl", fmt.Sprintf(`{"environment":%s,"agent":%s,"run":2,"status":"failed","error":%s,"steps":0,"episodes":0}`+"\n", jsonQuote("e"+agent), jsonQuote(agent), jsonQuote(agent+"\n\t"+agent)))
-	for _, path := range glob(t, "theirs/runs/*.0-*.jsonl") {
+	for _, path := range must.Get(filepath.Glob("theirs/runs/*.0-*.jsonl"))(t) {
 		must.Do(t, os.Remove(path))
 	}
 	write("theirs/metrics.json", fmt.Sprintf(`{"agent": [{"Name": "x", "Unit": %[1]s, "Doc": %[1]s}]}`, jsonQuote(agent)))
@@ -156,9 +156,4 @@ func jsonQuote(s string) string {
 		}
 	}
 	return b.String() + `"`
-}
-
-func glob(t *testing.T, pattern string) []string {
-	t.Helper()
-	return must.Get(filepath.Glob(pattern))(t)
 }

@@ -177,7 +177,7 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"no config": {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, configFile)) }, 23, "no experiment.yaml", ErrOtherExperiment},
+		"no config": {func(t *testing.T, dir string) { must.Do(t, os.Remove(filepath.Join(dir, configFile))) }, 23, "no experiment.yaml", ErrOtherExperiment},
 		"another seed": {func(t *testing.T, dir string) {
 			p := plan(t, func(c *Config) { c.Seed = new(uint64(2)) })
 			must.Do(t, p.writeConfig(dir))
@@ -208,9 +208,4 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 	if p, err := OpenPlan(dir); err != nil || p.Config.Runs != 23 {
 		t.Errorf("OpenPlan: %v", err)
 	}
-}
-
-func remove(t *testing.T, path string) {
-	t.Helper()
-	must.Do(t, os.Remove(path))
 }

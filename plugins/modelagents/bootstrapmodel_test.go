@@ -200,13 +200,13 @@ func TestModelsFindTheOptimum(t *testing.T) {
 					m = must.Get(m.Restarting())(t)
 					best, err = mdp.SolveAverage(m, mdp.Options{})
 					if err == nil {
-						got, _, err = induce(t, m, policy).EvaluateAverage()
+						got, _, err = must.Get(mdp.Induce(m, policy))(t).EvaluateAverage()
 					}
 					best.Value = best.Gain
 				} else {
 					best, err = mdp.SolveDiscounted(m, 0.8, mdp.Options{})
 					if err == nil {
-						got, err = induce(t, m, policy).EvaluateDiscounted(0.8)
+						got, err = must.Get(mdp.Induce(m, policy))(t).EvaluateDiscounted(0.8)
 					}
 				}
 				if err != nil {
@@ -227,11 +227,6 @@ func TestModelsFindTheOptimum(t *testing.T) {
 			})
 		}
 	}
-}
-
-func induce(t *testing.T, m *mdp.Tabular, pi mdp.Policy) *mdp.Chain {
-	t.Helper()
-	return must.Get(mdp.Induce(m, pi))(t)
 }
 
 // trainedHosted returns a lane of bootstrap-model after 60,000 uniform actions,
