@@ -410,6 +410,8 @@ def test_modules_that_register(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(rlrun.InvalidParams, match="gymnasium:MODULE:MakerA/X-v1"):
         plugin.environment(b"{}")
     made = "from gymnasium import register\n" + made.format("register_all", "MakerC/X-v1")
+    made += "\ndef __dir__(): return ['later']\n"  # which cannot be imported
+    made += "def __getattr__(name): raise (ImportError if name == 'later' else AttributeError)\n"
     (tmp_path / "maker_c.py").write_text(made)
     with pytest.raises(rlrun.InvalidParams, match="write gymnasium:maker_c:register_all:MakerC/X-v1"):
         GymnasiumPlugin("maker_c:MakerC/X-v1").environment(b"{}")

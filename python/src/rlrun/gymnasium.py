@@ -191,7 +191,9 @@ class GymnasiumPlugin:
 def _registering(name: str) -> str:
     """Return a function of a module that seems to register environments and was not called, as module:function."""
     module, _, called = name.partition(":")
-    for function, made in inspect.getmembers(sys.modules.get(module), inspect.isfunction):
+    for function, made in sorted(vars(sys.modules[module]).items()):  # names that a module loads later are not loaded
+        if not inspect.isfunction(made):
+            continue
         own = (made.__module__ or "").partition(".")[0] == module.partition(".")[0]  # not Gymnasium's
         if own and function.startswith("register") and function not in {called, "register_envs"}:
             return f"{module}:{function}"
