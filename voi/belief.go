@@ -20,7 +20,7 @@ type Belief struct {
 	successors, rewards mixture
 	discovered          discoveries
 	nearby, placed      float64   // new successors that are near, and all that could have been
-	stayed, couldStay   float64   // of the near ones, those that are the state itself, and all that could have been it or another state
+	stayed, couldStay   float64   // of the near ones, those that are the state itself, and all that could have been
 	returns, left       float64   // of the others, those that lead back, and all that could have
 	tried               float64   // pairs
 	sumMeans            float64   // of mean rewards of tried pairs
@@ -88,8 +88,8 @@ func (b *Belief) AddState() int {
 	return s
 }
 
-// AddEnd adds the end of an episode and returns its number. It is a state without actions, reward or duration, from which
-// the next episode begins. There is at most one.
+// AddEnd adds the end of an episode and returns its number. It is a state without actions, reward
+// or duration, from which the next episode begins. There is at most one.
 func (b *Belief) AddEnd() int {
 	b.end = int32(b.AddState())
 	return int(b.end)
@@ -347,8 +347,9 @@ func (b *Belief) nearMean(s int, x []float64) float64 {
 	return self*x[s] + (1-self)*sum/float64(len(others))
 }
 
-// toFind is what finding all states has cost, if finding the others was like finding the next one. A rate of finds by cost
-// is learned: one find at the price so far counts as an observation, and none since the last one.
+// toFind is what finding all states has cost, if finding the others was like finding the next one.
+// A rate of finds by cost is learned: one find at the price so far counts as an observation, and
+// none since the last one.
 func (b *Belief) toFind() float64 { return b.spent + float64(b.States())*b.since }
 
 // backShare is the probability that a new successor which is not near is a state that is

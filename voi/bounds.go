@@ -37,11 +37,13 @@ const slack = 0.05
 // measure returns a reward in units of the bounds.
 func (x *bounds) measure(reward float64) float64 { return (reward - x.low) / x.scale }
 
-// learn moves bounds that are not known. means, in units of the present bounds, are sorted. The k different values
-// among them count as draws from a uniform distribution, whose ends are estimated without bias. An end is beyond the
-// outermost draw, by the distance of the smallest and largest draw divided by k−1. If the other end is known, it is the
-// distance of the outermost draw from that end, divided by k. If all draws are equal, it is noise, the standard deviation
-// of rewards. A reward r in the old units is factor·r + shift in the new ones. changed is false if the bounds stay.
+// learn moves bounds that are not known. means, in units of the present bounds, are sorted. The k
+// different values among them count as draws from a uniform distribution, whose ends are estimated
+// without bias. An end is beyond the outermost draw, by the distance of the smallest and largest
+// draw divided by k−1. If the other end is known, it is the distance of the outermost draw from
+// that end, divided by k. If all draws are equal, it is noise, the standard deviation of rewards. A
+// reward r in the old units is factor·r + shift in the new ones. changed is false if the bounds
+// stay.
 func (x *bounds) learn(means []float64, noise float64) (factor, shift float64, changed bool) {
 	if len(means) == 0 {
 		return 1, 0, false
@@ -82,8 +84,8 @@ func (x *bounds) learn(means []float64, noise float64) (factor, shift float64, c
 	return 1 / (high - low), -low / (high - low), true
 }
 
-// centre chooses the unit while no bound is known and all rewards so far were equal. Such a reward is 1/2 in the unit. The
-// first reward that differs sets the unit: the distance of the two.
+// centre chooses the unit while no bound is known and all rewards so far were equal. Such a reward
+// is 1/2 in the unit. The first reward that differs sets the unit: the distance of the two.
 func (b *Belief) centre(reward float64) {
 	if !b.learnsLow || !b.learnsHigh || b.payments > 1 {
 		return
@@ -101,8 +103,8 @@ func (b *Belief) centre(reward float64) {
 	}
 }
 
-// learnBounds moves the bounds that are not known, and converts the rewards seen to the new units. It returns the change
-// of units as learn does.
+// learnBounds moves the bounds that are not known, and converts the rewards seen to the new units.
+// It returns the change of units as learn does.
 func (b *Belief) learnBounds() (factor, shift float64, changed bool) {
 	x := &b.bounds
 	x.outside = false

@@ -16,8 +16,9 @@ const (
 	PerRun
 )
 
-// SetCriterion sets the criterion. The default is PerStep. Call it before the first state is added; it has an effect after
-// AddEnd. Adding a constant to all rewards changes the plan, except with PerStep.
+// SetCriterion sets the criterion. The default is PerStep. Call it before the first state is added;
+// it has an effect after AddEnd. Adding a constant to all rewards changes the plan, except with
+// PerStep.
 func (p *Planner) SetCriterion(c Criterion) { p.model.criterion, p.b.absolute = c, c != PerStep }
 
 // beginning, β, is the value of the beginning of an episode if the return of episodes counts, in units of the range of
@@ -30,19 +31,20 @@ func (m *meanModel) zeroed() bool { return m.criterion != PerStep && m.b.end >= 
 // closed reports whether the end of an episode has the value final. Otherwise it has the value of the next beginning.
 func (m *meanModel) closed() bool { return m.zeroed() && !m.continues }
 
-// setZero sets the number that is added to rewards in units of the bounds, so that a reward of 0 becomes 0. PerStep adds
-// nothing.
+// setZero sets the number that is added to rewards in units of the bounds, so that a reward of 0
+// becomes 0. PerStep adds nothing.
 func (m *meanModel) setZero() {
 	if m.zero = 0; m.zeroed() {
 		m.zero = m.b.low / m.b.scale
 	}
 }
 
-// setFinal moves the value of the end, κ, towards its solution, and reports whether it moved. With the solution, the
-// beginning of an episode has the value β. Under the optimal policy the value of the beginning grows with κ at a rate of
-// at most 1. So steps by the difference approach the solution from one side. If the rate is small, they are too short:
-// each step is twice as long as the one before, until the side changes. With PerRun the end becomes the next beginning
-// as soon as that has the larger value.
+// setFinal moves the value of the end, κ, towards its solution, and reports whether it moved. With
+// the solution, the beginning of an episode has the value β. Under the optimal policy the value of
+// the beginning grows with κ at a rate of at most 1. So steps by the difference approach the
+// solution from one side. If the rate is small, they are too short: each step is twice as long as
+// the one before, until the side changes. With PerRun the end becomes the next beginning as soon as
+// that has the larger value.
 func (m *meanModel) setFinal() bool {
 	if !m.zeroed() {
 		return false

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// learned returns a planner for the return of episodes after transitions (state, action, reward, next) that were made so often that
-// rewards and successors are nearly certain. State 0 is the end, and episodes begin in state 1. Rewards are between low and high.
+// learned returns a planner for the return of episodes after transitions (state, action, reward,
+// next) that were made so often that rewards and successors are nearly certain. State 0 is the end,
+// and episodes begin in state 1. Rewards are between low and high.
 func learned(t *testing.T, low, high float64, actions, states int, horizon float64, rows [][4]float64) *Planner {
 	t.Helper()
 	p := NewPlanner(NewBelief(actions, low, high), Sup)
@@ -27,9 +28,9 @@ func learned(t *testing.T, low, high float64, actions, states int, horizon float
 	return p
 }
 
-// In state 1, action 0 ends the episode and pays 0.5. Action 1 leads through two more states to an end that pays 0.9.
-// The optimal reward per step is 0.5, the optimal return of an episode 0.9. The beginning is worth 1, so the end is worth
-// (1 − γ²·0.9)/γ³.
+// In state 1, action 0 ends the episode and pays 0.5. Action 1 leads through two more states to an
+// end that pays 0.9. The optimal reward per step is 0.5, the optimal return of an episode 0.9. The
+// beginning is worth 1, so the end is worth (1 − γ²·0.9)/γ³.
 func TestLongWayPerEpisode(t *testing.T) {
 	const horizon = 1000.0
 	rows := [][4]float64{{1, 0, 0.5, 0}, {1, 1, 0, 2}, {2, 0, 0, 3}, {2, 1, 0, 3}, {3, 0, 0.9, 0}, {3, 1, 0.9, 0}}
@@ -154,9 +155,10 @@ func TestReturnIsOptimal(t *testing.T) {
 	}
 }
 
-// The value of the end is what it is in the process of all episodes, in which each end costs J and the next episode follows: then the
-// beginning has its value again. In that process the row lemma holds, with routes through the end: if only the row of one
-// pair changes, the optimal values change by φ.
+// The value of the end is what it is in the process of all episodes, in which each end costs J and
+// the next episode follows: then the beginning has its value again. In that process the row lemma
+// holds, with routes through the end: if only the row of one pair changes, the optimal values
+// change by φ.
 func TestRowLemmaPerEpisode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	improved := 0
@@ -284,7 +286,8 @@ func TestUnitPerEpisode(t *testing.T) {
 	}
 }
 
-// If episodes pay, PerRun has the values of PerStep, up to the zero of rewards. If they cost, it has those of PerEpisode.
+// If episodes pay, PerRun has the values of PerStep, up to the zero of rewards. If they cost, it
+// has those of PerEpisode.
 func TestPerRun(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	pay, cost := 0, 0
@@ -342,8 +345,9 @@ func TestPerEpisodeWithoutEpisodes(t *testing.T) {
 	}
 }
 
-// The end of an episode is the next beginning, and no state besides it: what is believed of states never visited is as if the last
-// step had led to the next beginning. Three states in a row are passed again and again, and every step pays.
+// The end of an episode is the next beginning, and no state besides it: what is believed of states
+// never visited is as if the last step had led to the next beginning. Three states in a row are
+// passed again and again, and every step pays.
 func TestTheEndIsNoState(t *testing.T) {
 	const horizon = 300.0
 	play := func(episodes bool) (p *Planner, first int) {

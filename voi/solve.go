@@ -96,8 +96,8 @@ func (m *meanModel) update(gamma float64) {
 	}
 }
 
-// apart returns the end of an episode unless it counts among the states visited, or −1. It is the next beginning, which counts
-// already. Where it has a value of its own, it counts.
+// apart returns the end of an episode unless it counts among the states visited, or −1. It is the
+// next beginning, which counts already. Where it has a value of its own, it counts.
 func (m *meanModel) apart() int {
 	if m.closed() {
 		return -1

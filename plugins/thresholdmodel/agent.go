@@ -26,14 +26,14 @@ type params struct {
 // defaultGamma counts where the number of steps of a run is not known.
 const defaultGamma = 0.99
 
-// Plugin returns the agent. It is greedy for the posterior mean of a model. It goes to
-// try a pair of a state and action if the possible gain exceeds the cost (condition (T)
-// of docs/theory.md §3.8). The gain is over the steps that are left. The cost is the
-// discounted sum of gaps on the way there and back. The prior is learned from the pairs
-// tried; no parameter is tuned. It assumes that observations are Markov states. After a
-// terminal state the next episode follows. The distribution of first states is learned
-// from all episodes together. A truncated step teaches like any other, so an episode that is cut short has not ended. Bounds
-// of rewards that are not known are learned. Rewards outside known bounds are taken as they are.
+// Plugin returns the agent. It is greedy for the posterior mean of a model. It goes to try a pair
+// of a state and action if the possible gain exceeds the cost (condition (T) of docs/theory.md
+// §3.8). The gain is over the steps that are left. The cost is the discounted sum of gaps on the
+// way there and back. The prior is learned from the pairs tried; no parameter is tuned. It assumes
+// that observations are Markov states. After a terminal state the next episode follows. The
+// distribution of first states is learned from all episodes together. A truncated step teaches like
+// any other, so an episode that is cut short has not ended. Bounds of rewards that are not known
+// are learned. Rewards outside known bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",
@@ -117,9 +117,10 @@ type agent struct {
 	decision decision
 }
 
-// Start implements finite.Learner. The planner takes the first of actions that are equally good. So that the environment's
-// numbers of actions carry no meaning, it knows actions by numbers that are drawn for each run. They are the same in all
-// states, since an action may mean the same everywhere. The agent draws nothing else.
+// Start implements finite.Learner. The planner takes the first of actions that are equally good. So
+// that the environment's numbers of actions carry no meaning, it knows actions by numbers that are
+// drawn for each run. They are the same in all states, since an action may mean the same
+// everywhere. The agent draws nothing else.
 func (x *agent) Start(s uint64) {
 	copy(x.meaning, seed.Stream(s, seed.Exploration).Perm(x.actions))
 	x.belief = voi.NewBelief(x.actions, x.low, x.high)

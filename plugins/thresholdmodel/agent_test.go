@@ -82,8 +82,9 @@ func TestFindsTheFarEnd(t *testing.T) {
 	}
 }
 
-// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per episode the agent comes near to it, once it has
-// found the goal: most runs do. In reward per step a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
+// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per
+// episode the agent comes near to it, once it has found the goal: most runs do. In reward per step
+// a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
 func TestCriteria(t *testing.T) {
 	const runs = 20
 	play := func(params string) (perEpisode float64, found int) {
@@ -136,9 +137,9 @@ func TestHorizonDecides(t *testing.T) {
 	}
 }
 
-// All episodes begin alike. Each of 40 states, where episodes begin at random, has an action that pays 1 and one that pays 0,
-// and both end the episode. The agent needs some 60 tries to know the former. If each pair had to learn by itself where
-// episodes begin, it would go on to try others.
+// All episodes begin alike. Each of 40 states, where episodes begin at random, has an action that
+// pays 1 and one that pays 0, and both end the episode. The agent needs some 60 tries to know the
+// former. If each pair had to learn by itself where episodes begin, it would go on to try others.
 func TestEpisodesBeginAlike(t *testing.T) {
 	const states, steps = 40, 1000
 	spec := agenttest.Finite

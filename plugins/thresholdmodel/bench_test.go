@@ -65,7 +65,8 @@ func BenchmarkGrid(b *testing.B) {
 	}
 }
 
-// BenchmarkManyActions is a run of 5,000 steps with 200 actions in each of 30 states. A pair leads to one of three states.
+// BenchmarkManyActions is a run of 5,000 steps with 200 actions in each of 30 states. A pair leads
+// to one of three states.
 func BenchmarkManyActions(b *testing.B) {
 	const states, actions = 30, 200
 	benchmark(b, states, 5_000, func(s, a int, u float64) (float64, int) {

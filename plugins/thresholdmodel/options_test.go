@@ -13,8 +13,9 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
-// The rule gain of the host finds the far end of RiverSwim. The log has the pairs with what they cost. In five runs of 4,000 steps the second half earns 0.4286 per step at best. Under
-// the rule never some runs stay at the near end, which pays 0.005.
+// The rule gain of the host finds the far end of RiverSwim. The log has the pairs with what they
+// cost. In five runs of 4,000 steps the second half earns 0.4286 per step at best. Under the rule
+// never some runs stay at the near end, which pays 0.005.
 func TestHostDecides(t *testing.T) {
 	play := func(rule options.Rule) (reward float64, decisions []result.Decision) {
 		host := &explore.Config{Decider: options.DeciderConfig{Rule: rule, Horizon: bandit.Finite(4000)}, Kinds: []options.Kind{options.Pairs}, Log: 10_000}
@@ -45,7 +46,8 @@ func TestHostDecides(t *testing.T) {
 	}
 }
 
-// An option aimed at the state where the agent is takes the action that it names, whatever numbers the planner knows actions by.
+// An option aimed at the state where the agent is takes the action that it names, whatever numbers
+// the planner knows actions by.
 func TestOptionsNameTheirActions(t *testing.T) {
 	x := agenttest.Lane[*agent](t, Plugin(), `{"gamma":0.999}`, agenttest.Finite)
 	here, meanings := 0, map[int]bool{}
