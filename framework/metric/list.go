@@ -44,7 +44,7 @@ var builtin = [...]Definition{
 	},
 	{
 		Name: FinalReward, Title: "final reward", Axis: "mean reward per step", Unit: "reward",
-		Text:   "Mean reward of the last tenth of the run.",
+		Text:   "Mean reward of the last tenth of the run: of the windows between recorded steps that begin there, or of the last one if none does.",
 		Better: Higher, Value: Tail, Keep: 5, From: Reward,
 		Scale:  func(gain, _, _ float64) float64 { return gain },
 		Bounds: perStep,
