@@ -16,6 +16,8 @@ func FuzzRecordFile(f *testing.F) {
 	failed := Record{Environment: "e", Agent: "a", Run: 2, Status: Failed, Error: "x\u001b"}
 	line := append(b.appendLine(append(a.appendLine(nil), '\n')), '\n')
 	f.Add(line)
+	a.Experiment = "0123456789"
+	f.Add(append(a.appendLine(nil), '\n'))
 	f.Add(line[:len(line)-9])
 	f.Add(failed.AppendJSON(nil))
 	f.Add([]byte("\x00\x00\n{}"))
@@ -27,6 +29,13 @@ func FuzzRecordFile(f *testing.F) {
 		recs, err := readAll(dir)
 		if err != nil {
 			return
+		}
+		entries, err := ReadKeys(dir)
+		must.Do(t, err)
+		for i := range recs {
+			if entries[i].Experiment != recs[i].Experiment {
+				t.Fatalf("the entry has experiment %q, the record %q", entries[i].Experiment, recs[i].Experiment)
+			}
 		}
 		_, _ = Aggregate(meta, ReadRecords(dir)) // an error, but no panic
 		again := t.TempDir()

@@ -78,11 +78,13 @@ func (p *parser) head() (k Key, s Status) {
 func (p *parser) tail(body []byte) (experiment string) {
 	body = bytes.TrimSuffix(body, []byte("}"))
 	const key = `,"experiment":`
-	if at := bytes.LastIndex(body, []byte(key+`"`)); at >= 0 && bytes.HasSuffix(body, []byte(`"`)) {
-		end := parser{rest: body[at+len(key):]}
-		experiment = end.string()
-		p.bad = p.bad || end.bad || len(end.rest) > 0
+	if !bytes.HasSuffix(body, []byte(`"`)) { // as of old versions
+		return ""
 	}
+	end := parser{rest: body[max(0, bytes.LastIndex(body, []byte(key+`"`))):]}
+	end.want(key)
+	experiment = end.string()
+	p.bad = p.bad || end.bad || len(end.rest) > 0
 	return experiment
 }
 

@@ -241,3 +241,23 @@ func TestManyFiles(t *testing.T) {
 		t.Errorf("%d records, %v", len(recs), err)
 	}
 }
+
+// An entry has the experiment of its record, whatever else the line holds.
+func TestEntriesNameTheirExperiment(t *testing.T) {
+	odd := `x","experiment":"y`
+	for name, rec := range map[string]Record{
+		"ok":        {Experiment: "0123456789", Status: OK, Curves: map[Metric][]float64{Reward: {1}}},
+		"none":      {Status: OK, Curves: map[Metric][]float64{Reward: {1}}},
+		"failed":    {Experiment: "0123456789", Status: Failed, Error: odd},
+		"no words":  {Status: Failed, Error: odd},
+		"odd":       {Experiment: odd, Status: OK},
+		"odd label": {Environment: odd, Agent: odd, Status: OK, Decisions: []Decision{{Option: odd}}},
+	} {
+		for _, line := range [][]byte{append(rec.appendLine(nil), '\n'), append(rec.AppendJSON(nil), '\n')} {
+			var e Entry
+			if err := e.parse(line); err != nil || e.Experiment != rec.Experiment || e.Status != rec.Status || e.Agent != rec.Agent {
+				t.Errorf("%s: %+v, %v, of %s", name, e, err, line)
+			}
+		}
+	}
+}

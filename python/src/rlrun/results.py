@@ -126,7 +126,8 @@ class Results:
 def read_results(directory: str | Path) -> Results:
     """Read the output directory of an experiment.
 
-    Frames are read when they are first asked for. Raises FileNotFoundError if the directory holds no results.
+    Frames are read when they are first asked for. They are of the runs that were there when ``rlrun run`` came to its
+    end, or at the last ``rlrun report``. Raises FileNotFoundError if the directory holds no results.
     """
     path = Path(directory)
     if not (path / "experiment.yaml").exists():
