@@ -5,10 +5,14 @@ package params
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -72,12 +76,34 @@ func Decode(data json.RawMessage, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return fmt.Errorf("params: %w: %w", err, framework.ErrInvalidParams)
+		return fmt.Errorf("params: %w: %w", wrongType(err), framework.ErrInvalidParams)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fmt.Errorf("params: more than one value: %w", framework.ErrInvalidParams)
 	}
 	return nil
+}
+
+// wrongType says which parameter has a value of the wrong type, in words of configs. Other
+// errors are returned as they are.
+func wrongType(err error) error {
+	var te *json.UnmarshalTypeError
+	if !errors.As(err, &te) || te.Field == "" {
+		return err
+	}
+	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.String: "text", reflect.Slice: "a list", reflect.Array: "a list"}[te.Type.Kind()]
+	switch kind := te.Type.Kind(); {
+	case want != "":
+	case kind >= reflect.Int && kind <= reflect.Uintptr:
+		want = "a whole number"
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		want = "a number"
+	default:
+		want = "a mapping"
+	}
+	is := map[string]string{"string": "text", "array": "a list", "object": "a mapping", "bool": "true or false", "number": "a number"}[te.Value]
+	name := te.Field[strings.LastIndexByte(te.Field, '.')+1:] // before it are names of embedded structs, too
+	return fmt.Errorf("%s must be %s, not %s", name, want, cmp.Or(is, "the "+te.Value))
 }
 
 // Check checks parameters, a struct, against the ranges and choices in the jsonschema

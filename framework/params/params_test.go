@@ -63,7 +63,7 @@ func TestDecode(t *testing.T) {
 		t.Errorf("one key: %v, %+v", err, d)
 	}
 	for _, tt := range []struct{ text, want string }{
-		{`{"rat":1}`, `"rat"`}, {`{"rate":"x"}`, "rate"}, {`[]`, "array"}, {`{} {}`, "more than one"}, {`{`, "EOF"},
+		{`{"rat":1}`, `"rat"`}, {`{"rate":"x"}`, "params: rate must be a number, not text:"}, {`{"limit":1.5}`, "params: limit must be a whole number, not the number 1.5:"}, {`{"inner":[]}`, "params: inner must be a mapping, not a list:"}, {`{"inner":{"depth":true}}`, "params: depth must be a whole number, not true or false:"}, {`[]`, "array"}, {`{} {}`, "more than one"}, {`{`, "EOF"},
 	} {
 		if err := Decode(json.RawMessage(tt.text), &d); !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)

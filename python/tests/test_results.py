@@ -138,6 +138,11 @@ def test_compare(directory: Path) -> None:
         assert row.win_rate == np.mean((d > 0) + (d == 0) / 2)
     assert set(found.aggregates["aggregate"]) == {"iqm", "mean", "median", "optimality_gap"}
     assert len(found.profile) == 3 * 101
+    answer, said = found.answer, repr(found).splitlines()
+    assert said[: len(found.comparisons)] == [c["sentence"] for c in answer["comparisons"]]
+    assert said[len(found.comparisons) :] == [f"Note: {note}" for note in answer["notes"]]
+    many = repr(rlrun.Comparison(answer | {"comparisons": answer["comparisons"] * 30})).splitlines()
+    assert many[20] == "… and 40 more; .comparisons has all of them."
     with pytest.raises(ValueError, match="no agent is called"):
         rlrun.compare(directory, pairs=("greedy", "nobody"))
 

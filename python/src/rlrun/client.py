@@ -73,7 +73,7 @@ def command(plugin: str | Sequence[str]) -> list[str]:
     known = {entry["name"]: entry for entry in json.loads(listing.stdout)}
     if plugin not in known:
         near = difflib.get_close_matches(plugin, known)
-        guess = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(sorted(known))}"
+        guess = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))}"
         raise ValueError(f"no plugin {plugin!r}; {guess}")
     entry = known[plugin]
     return [rlrun, "plugin", "serve", plugin] if entry.get("bundled") else [entry["command"]]

@@ -137,12 +137,19 @@ def read_results(directory: str | Path) -> Results:
     return Results(path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """What ``rlrun compare`` found; docs/statistics.md defines every quantity."""
+    """What ``rlrun compare`` found; docs/statistics.md defines every quantity. Printed, it is sentences."""
 
     answer: dict[str, Any]
     """All of it, as ``rlrun compare --json`` prints it."""
+
+    def __repr__(self) -> str:
+        """Return the verdicts on the first pairs, a sentence each, and what limits them."""
+        lines = [c["sentence"] for c in self.answer["comparisons"]]
+        if len(lines) > 20:
+            lines[20:] = [f"… and {len(lines) - 20:,} more; .comparisons has all of them."]
+        return "\n".join([*lines, *self.answer["skipped"], *(f"Note: {note}" for note in self.answer["notes"])])
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
