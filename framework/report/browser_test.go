@@ -151,6 +151,31 @@ func TestPageOnPaper(t *testing.T) {
 	if got := evaluate[string](t, ctx, `(() => { dispatchEvent(new Event("afterprint")); return document.documentElement.dataset.theme; })()`); got != "dark" {
 		t.Errorf("after printing the page is %s", got)
 	}
+	// A4 with the margins of browsers. Tables are not cut off at its edge.
+	if err := chromedp.Run(ctx, emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(718, 1000, 1, false)); err != nil {
+		t.Fatal(err)
+	}
+	if got := evaluate[[]string](t, ctx, `[...document.querySelectorAll(".scroll")].filter((s) => s.scrollWidth > s.clientWidth).map((s) => s.innerText.slice(0, 60) + " " + s.scrollWidth + " " + s.clientWidth)`); len(got) > 0 {
+		t.Errorf("tables wider than the paper: %q", got)
+	}
+}
+
+// Where names do not fit, the words with which all begin are left out, and no name is cut
+// inside a parameter.
+func TestPageShortensNames(t *testing.T) {
+	ctx := reporttest.Browser(t)
+	s, p := swept(t)
+	open(t, ctx, s, p, 320, "light")
+	must.Do(t, chromedp.Run(ctx, chromedp.Evaluate(scrollAll, nil, await)))
+	got := evaluate[[]string](t, ctx, `[...document.querySelectorAll("#scores text")].map((x) => x.textContent).filter((x) => x.includes("ε="))`)
+	if len(got) == 0 {
+		t.Fatal("no chart has names")
+	}
+	for _, name := range got {
+		if !strings.HasPrefix(name, "…ε=0.0") || !strings.Contains(name, " step=") {
+			t.Errorf("a name is shortened to %q", name)
+		}
+	}
 }
 
 // A reader can choose a metric, search, sort, filter, point at a line, and

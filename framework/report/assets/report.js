@@ -157,9 +157,18 @@
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "12px system-ui, sans-serif";
   const measure = (s) => pen.measureText(s).width;
-  function fit(label, width) {
+  // The words with which all labels begin, as those of a sweep do.
+  function beginning(labels) {
+    let n = 0;
+    const [first = "", ...others] = labels;
+    while (n < first.length && others.every((l) => l[n] === first[n])) n++;
+    return others.length ? first.slice(0, n).replace(/\S*$/, "") : "";
+  }
+  // fit shortens a label. It leaves out the beginning, which the others share, or else the middle.
+  function fit(label, width, beginning = "") {
     if (measure(label) <= width) return label;
-    // Names of a sweep differ in their ends: the middle is left out.
+    const rest = "…" + label.slice(beginning.length);
+    if (beginning && measure(rest) <= width) return rest;
     for (let n = label.length - 1; n > 2; n--) {
       const short = label.slice(0, Math.ceil(n * 0.4)) + "…" + label.slice(label.length - Math.floor(n * 0.6));
       if (measure(short) <= width) return short;
@@ -353,7 +362,9 @@
     for (const v of [reference, far ? NaN : optimum]) if (ok(v)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
     const words = items.some((it) => it.word);
     const marginRight = words ? Math.max(...items.map((it) => measure(it.word))) + 16 : 14;
-    const space = Math.min(Math.max(...items.map((it) => measure(it.label))) + 2, (width - marginRight) * 0.52);
+    const shared = beginning(items.map((it) => it.label));
+    const names = items.map((it) => fit(it.label, (width - marginRight) * 0.52 - 2, shared));
+    const space = Math.max(...names.map(measure)) + 2;
     const marginLeft = Math.ceil(space) + 12, marginTop = 30, marginBottom = ok(optimum) ? 20 : 4;
     const [a, b] = padded(lo, hi);
     const x = axis(false, bounds ? [Math.max(a, bounds[0]), Math.min(b, bounds[1])] : [a, b], Math.max(2, Math.min(8, (width - marginLeft - marginRight) / 75)));
@@ -369,7 +380,7 @@
         Plot.ruleX([reference, far ? NaN : optimum].filter(ok), { stroke: css("--soft"), strokeDasharray: "3 3" }),
         ok(optimum) && !far ? Plot.text([optimum], { x: (v) => v, frameAnchor: "bottom", dy: 15, textAnchor: optimum > (lo + hi) / 2 ? "end" : "start", dx: optimum > (lo + hi) / 2 ? 6 : -6, text: () => "optimum", fill: css("--soft") }) : null,
         far ? Plot.text([optimum], { frameAnchor: optimum > hi ? "bottom-right" : "bottom-left", dy: 15, text: (v) => optimum > hi ? `optimum ${num(v)} →` : `← optimum ${num(v)}`, fill: css("--soft") }) : null,
-        Plot.axisY(rows, { tickSize: 0, tickPadding: 8, tickFormat: (i) => fit(items[i].label, space), label: null }),
+        Plot.axisY(rows, { tickSize: 0, tickPadding: 8, tickFormat: (i) => names[i], label: null }),
         Plot.ruleY(rows.filter((i) => ok(items[i].low)), { y: (i) => i, x1: (i) => items[i].low, x2: (i) => items[i].high, stroke: (i) => items[i].color, strokeWidth: 3.5, strokeLinecap: "round", strokeOpacity: 0.55 }),
         Plot.dot(rows, { y: (i) => i, x: (i) => items[i].value, fill: (i) => items[i].color, r: 4 }),
         words ? Plot.text(rows, { y: (i) => i, frameAnchor: "right", dx: marginRight - 2, textAnchor: "end", text: (i) => items[i].word, fill: (i) => items[i].color === css("--faint") ? css("--soft") : items[i].color }) : null,
