@@ -201,7 +201,11 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 		return cause
 	}
 	if died {
-		return fmt.Errorf("%w before it answered (%s)", ErrDied, s.Ending())
+		served := ""
+		if s.Ending() == "exit status 0" {
+			served = "; it served no plugin, as plugin.ServeEnvironment in Go and rlrun.serve in Python do"
+		}
+		return fmt.Errorf("%w before it answered (%s)%s", ErrDied, s.Ending(), served)
 	}
 	var e *Error
 	if errors.As(err, &e) {

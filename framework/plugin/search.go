@@ -152,13 +152,24 @@ func (s Search) missing(name string) error {
 		similar = []string{near}
 	}
 	hint := "bundled are " + strings.Join(s.Bundled, ", ")
-	if len(similar) > 0 {
+	if isFile(name) {
+		hint = fmt.Sprintf("%s is a file here: name it as %q", name, asCommand(name))
+	} else if len(similar) > 0 {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
 	} else if len(s.Bundled) == 0 {
 		hint = "none is bundled"
 	}
 	return fmt.Errorf("no plugin %q: it is not bundled, and there is no executable %s%s in %s; %s",
 		name, Prefix, name, where(s.Dirs), hint)
+}
+
+// asCommand is what a config calls a file of the working directory: with the interpreter of
+// its language, or as a path.
+func asCommand(file string) string {
+	if interpreter := map[string]string{".py": "python", ".js": "node"}[filepath.Ext(file)]; interpreter != "" {
+		return interpreter + " " + file
+	}
+	return "./" + file
 }
 
 // where lists directories, in brief.

@@ -29,6 +29,7 @@ func TestResolve(t *testing.T) {
 	sh := "/bin/sh"
 	spaced := filepath.Join(second, "other program")
 	t.Setenv("PATH", "/bin")
+	t.Chdir(directory(t, "search.py", "built"))
 	for _, tt := range []struct {
 		name      string
 		reference string
@@ -52,6 +53,8 @@ func TestResolve(t *testing.T) {
 		{"not executable", second + "/rlrun-plugin-text", nil, plugin.Found{}, "chmod +x"},
 		{"misspelt", "bernouli-bandit", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
 		{"part of a name", "bernoulli", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
+		{"a script", "search.py", nil, plugin.Found{}, `search.py is a file here: name it as "python search.py"`},
+		{"a program", "built", nil, plugin.Found{}, `built is a file here: name it as "./built"`},
 		{"unknown", "zzzzzz", nil, plugin.Found{}, "/nowhere, " + first},
 		{"unknown: what is bundled", "zzzzzz", nil, plugin.Found{}, "bundled are bernoulli-bandit"},
 	} {
