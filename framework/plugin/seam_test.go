@@ -210,7 +210,7 @@ func TestControlErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{"bad parameters", open(`{"lane":"x"}`, 1), framework.ErrInvalidParams, "lane must be a whole number, not text"},
+		{"bad parameters", open(`{"lane":"x"}`, 1), framework.ErrInvalidParams, "cannot unmarshal"},
 		{"not JSON", open(`{`, 1), framework.ErrInvalidParams, "unexpected end"},
 		{"panic", open(`{"fault":"open"}`, 1), nil, "panic: cannot open"},
 		{"no lanes", open(``, 0), nil, "0 lanes"},
