@@ -105,12 +105,12 @@ def test_later_records_are_left_out(directory: Path, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(rlrun.read_results(copy).curves, rlrun.read_results(directory).curves)
 
     # Another record of a run that has one, a damaged one, and one that is gone.
-    other = copy / "runs" / "other.jsonl"
+    other = copy / "runs" / "zz.jsonl"  # the last by name
     other.write_text(json.dumps({**record, "experiment": "another"}) + "\n")
-    with pytest.raises(ValueError, match=r"other\.jsonl:1: run \d+ of .* has another record: rlrun report .* says"):
+    with pytest.raises(ValueError, match=r"zz\.jsonl:1: run \d+ of .* has another record: rlrun report .* says"):
         _ = rlrun.read_results(copy).curves
     other.write_text("{damaged\n")
-    with pytest.raises(ValueError, match=r"other\.jsonl:1 is damaged .*: rlrun report .* says what to do"):
+    with pytest.raises(ValueError, match=r"zz\.jsonl:1 is damaged .*: rlrun report .* says what to do"):
         _ = rlrun.read_results(copy).curves
     other.unlink()
     path.unlink()
