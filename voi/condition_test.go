@@ -101,7 +101,8 @@ func TestPrizesByDefinition(t *testing.T) {
 						a.tried(&c, x, i, k)
 					}
 					a.improved(&c)
-					want = max(want, rule.gain(a.population)/k)
+					gain, _ := rule.gain(a.population)
+					want = max(want, gain/k)
 				}
 				gap := m.trial[i]
 				if x.n > 0 && c.policy {
@@ -242,9 +243,10 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 		p.Plan(0, horizon)
 		a, gamma := &p.a, p.model.gamma
 		for s := range p.b.States() {
+			clear(a.succeeds)
 			prizes := []float64{rng.Float64(), rng.Float64(), rng.Float64() - 0.5}
 			best, sum := slices.Max(prizes), prizes[0]+prizes[1]+max(0, prizes[2])
-			if j := a.join(s, prizes); j.advantage < best || j.advantage > sum || j.steps < 1 {
+			if j := a.join(s, prizes, -1, joint{}); j.advantage < best || j.advantage > sum || j.steps < 1 {
 				t.Errorf("prizes %v: %+v", prizes, j)
 			}
 			w := &a.best[s]
@@ -253,13 +255,19 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 				w.f[y], w.c[y] = 1, 0
 			}
 			tried := p.b.pairs[3*s].n > 0 && p.b.pairs[3*s+1].n > 0 && p.b.pairs[3*s+2].n > 0
-			if j, want := a.join(s, []float64{3, 2, 1}), 3+gamma*(2+gamma); tried && (math.Abs(j.advantage-want) > 1e-9 || math.Abs(j.steps-3) > 1e-9) {
+			if j, want := a.join(s, []float64{3, 2, 1}, -1, joint{}), 3+gamma*(2+gamma); tried && (math.Abs(j.advantage-want) > 1e-9 || math.Abs(j.steps-3) > 1e-9) {
 				t.Errorf("all tries stay: %+v, want %v in 3 steps", j, want)
+			}
+			for i := range a.succeeds {
+				a.succeeds[i] = 0.25
+			}
+			if j, want := a.join(s, []float64{3, 2, 1}, -1, joint{}), 3+0.75*gamma*(2+0.75*gamma); tried && math.Abs(j.advantage-want) > 1e-9 {
+				t.Errorf("the tries end with the first that succeeds: %+v, want %v", j, want)
 			}
 			for y := range w.f {
 				w.c[y] = 4
 			}
-			if j := a.join(s, []float64{3, 2, 1}); tried && j != (joint{3, 1}) {
+			if j := a.join(s, []float64{3, 2, 1}, -1, joint{}); tried && j != (joint{3, 1}) {
 				t.Errorf("no try is worth the way back: %+v, want 3 in 1 step", j)
 			}
 			copy(w.f, f)
@@ -295,12 +303,130 @@ func TestPairsShareAWay(t *testing.T) {
 			}
 		}
 		p.Plan(0, horizon)
-		if p.explore.target(0, p.prize, make([]joint, length)) < 0 && p.explore.target(0, p.prize, p.joined) == length-1 {
+		if p.explore.target(0, p.prize, make([]joint, length)) < 0 && p.explore.target(0, p.prize, p.tours) == length-1 {
 			together++
 		}
 	}
 	if together == 0 {
 		t.Error("there is no such horizon")
+	}
+}
+
+// hall is a planner for a corridor that is known: action 0 leads to the next state and costs gap, action 1 leads back at no cost, and
+// action 2 stays. In some states action 2 has a prize, and succeeds with a probability.
+func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
+	n := len(prizes)
+	b := NewBelief(3, 0, 1)
+	p := NewPlanner(b, Mean)
+	for range n {
+		p.AddState()
+	}
+	p.resize()
+	m := &p.model
+	m.gamma, m.v, m.policy, m.gap = gamma, make([]float64, n), make([]int32, n), make([]float64, 3*n)
+	p.a.best, p.a.succeeds = make([]routes, n), make([]float64, 3*n)
+	for s := range n {
+		m.policy[s] = 1
+		for a, y := range []int{min(s+1, n-1), max(s-1, 0), s} {
+			b.pairs[3*s+a] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}}
+			if y != s && !slices.Contains(b.before[y], int32(s)) {
+				b.before[y] = append(b.before[y], int32(s))
+			}
+		}
+		m.gap[3*s] = gap
+		p.prize[3*s], p.prize[3*s+1], p.prize[3*s+2] = -1, -1, prizes[s]
+		p.a.succeeds[3*s+2] = succeeds[s]
+	}
+	m.leave()
+	for range n {
+		for s := range n {
+			p.a.finder.find(&p.a.best[s], m, s, 1, false)
+			p.join(s)
+		}
+	}
+	return p
+}
+
+// worthOfHall is what exploring a hall from its first state is worth by the best plan that tries each prize once, until one
+// succeeds: by value iteration over the place and the set of prizes that were tried.
+func worthOfHall(gamma, gap float64, prizes, succeeds []float64) float64 {
+	n := len(prizes)
+	v := make([]float64, n<<n)
+	for changed := true; changed; {
+		changed = false
+		for i := range v {
+			s, set := i>>n, i&(1<<n-1)
+			best := max(0, gamma*v[max(s-1, 0)<<n|set], gamma*v[min(s+1, n-1)<<n|set]-gap)
+			if prizes[s] > 0 && set>>s&1 == 0 {
+				best = max(best, prizes[s]+gamma*(1-succeeds[s])*v[s<<n|set|1<<s])
+			}
+			v[i], changed = best, changed || best > v[i]
+		}
+	}
+	return v[0]
+}
+
+// States share a way. A hall is explored only if the best plan is worth it, and always if it is and all prizes are equal, and succeed with equal probability. Then
+// it is also explored where no state pays for the way to it.
+func TestStatesShareAWay(t *testing.T) {
+	const gamma, n = 0.98, 6
+	rng := rand.New(rand.NewPCG(9, 10))
+	together := 0
+	for k := range 1000 {
+		gap, p := 0.02+0.6*rng.Float64(), 0.9*rng.Float64()
+		prizes, succeeds := make([]float64, n), make([]float64, n)
+		for s := 2; s < n; s++ {
+			if rng.IntN(2) == 0 {
+				continue
+			}
+			if prizes[s], succeeds[s] = 1, p; k%2 == 0 {
+				prizes[s], succeeds[s] = 0.2+rng.Float64(), 0.9*rng.Float64()
+			}
+		}
+		if slices.Max(prizes) == 0 {
+			continue
+		}
+		x := hall(gamma, gap, prizes, succeeds)
+		alone := x.explore.target(0, x.prize, x.joined) >= 0
+		explores := x.explore.target(0, x.prize, x.tours) >= 0
+		got, want := x.explore.advantage[0], worthOfHall(gamma, gap, prizes, succeeds)
+		switch {
+		case got > want+1e-9:
+			t.Errorf("gap %v, prizes %v, succeeding with %v: worth %v, but the best plan %v", gap, prizes, succeeds, got, want)
+		case k%2 == 1 && explores != (want > 1e-9):
+			t.Errorf("gap %v, prizes %v, succeeding with %v: explores %v, the best plan is worth %v", gap, prizes, succeeds, explores, want)
+		case explores && !alone:
+			together++
+		}
+	}
+	if together < 30 {
+		t.Errorf("%d halls were explored in which no state pays for its way", together)
+	}
+}
+
+// The prizes of a new state are computed when it is entered, so that its pair of the largest prize is tried first. In a long
+// corridor action 1 finds all states, and the others lead back.
+func TestPrizesOfNewStates(t *testing.T) {
+	const length, horizon = 40, 1000
+	p := NewPlanner(NewBelief(3, 0, 1), Sup)
+	p.AddState()
+	for s := range length {
+		p.Plan(s, horizon)
+		best := s * 3
+		for i := best; i < s*3+3; i++ {
+			if p.prize[i] > p.prize[best] {
+				best = i
+			}
+		}
+		if p.checked[s] != p.plans {
+			t.Errorf("state %d is entered, and its prizes are not known", s)
+		}
+		if a, _ := p.Action(s, horizon); p.prize[best] > least && a != best-3*s {
+			t.Errorf("in new state %d action %d comes first, %d has the largest prize", s, a, best-3*s)
+		}
+		p.Learn(s, 0, 0, max(0, s-1))
+		p.Learn(s, 2, 0, max(0, s-1))
+		p.Learn(s, 1, 0, p.AddState())
 	}
 }
 
@@ -431,7 +557,7 @@ func TestImprovementsAreNotLeftOut(t *testing.T) {
 					} else {
 						all += len(a.population)
 					}
-					got[k][2] = rule.gain(a.population)
+					got[k][2], _ = rule.gain(a.population)
 				}
 				if got[0] != got[1] {
 					t.Fatalf("rule %d, %d steps, state %d: %v, with all scenarios %v", rule, steps, s, got[0], got[1])

@@ -51,7 +51,7 @@ const least = 1e-9
 // by expected step (Smith 1956). λ is moved until no route from s has a larger one
 // (Dinkelbach 1967). It returns the state whose prize is pursued from s on, or −1 if
 // none is worth its route.
-func (e *explorer) target(s int, prize []float64, joined []joint) int {
+func (e *explorer) target(s int, prize []float64, tours []joint) int {
 	m := e.m
 	states, actions := len(m.v), m.b.actions
 	e.net, e.advantage, e.expects = grow(e.net, states), grow(e.advantage, states), grow(e.expects, states)
@@ -67,7 +67,7 @@ func (e *explorer) target(s int, prize []float64, joined []joint) int {
 					most = max(most, b)
 				}
 			}
-			if j := joined[s]; j.advantage-lambda*j.steps > e.net[s] && e.action[s] >= 0 {
+			if j := tours[s]; j.advantage-lambda*j.steps > e.net[s] && e.action[s] >= 0 {
 				e.net[s], e.advantage[s], e.expects[s] = j.advantage-lambda*j.steps, j.advantage, j.steps
 			}
 		}

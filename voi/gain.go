@@ -21,10 +21,16 @@ const (
 // improvement is a D that trying a pair may show, with its probability.
 type improvement struct{ p, d float64 }
 
-// gain returns what a population of improvements is worth. It overwrites the population.
-func (r Rule) gain(population []improvement) float64 {
+// gain returns what a population of improvements is worth, and the probability of those that count. It overwrites the
+// population.
+func (r Rule) gain(population []improvement) (gain, succeeds float64) {
 	if r == Mean {
-		return mean(population)
+		for _, x := range population {
+			if x.d > 0 {
+				succeeds += x.p
+			}
+		}
+		return mean(population), succeeds
 	}
 	positive := population[:0]
 	for _, x := range population {
@@ -41,12 +47,14 @@ func (r Rule) gain(population []improvement) float64 {
 		}
 		return 0
 	})
-	gain, p := 0.0, 0.0
+	p := 0.0
 	for _, x := range positive {
 		p += x.p
-		gain = max(gain, p*x.d)
+		if p*x.d > gain {
+			gain, succeeds = p*x.d, p
+		}
 	}
-	return gain
+	return gain, succeeds
 }
 
 // mean returns E D⁺.

@@ -14,6 +14,7 @@ type Planner struct {
 
 	prize   []float64 // by pair: what trying it may gain, less its gap
 	joined  []joint   // by state: its prizes together
+	tours   []joint   // by state: those, and what it is worth to go on from there
 	worth   []float64 // by state: what arriving there is worth
 	checked []int     // by state: the plan in which its prizes were computed
 	stale   []bool    // by state: its prizes are to be computed anew
@@ -85,6 +86,7 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 func (p *Planner) resize() {
 	n, k := p.b.size(), len(p.b.pairs)
 	p.prize, p.tries = grow(p.prize, k), grow(p.tries, k)
+	p.tours = grow(p.tours, n)
 	p.joined, p.worth, p.checked, p.stale, p.old = grow(p.joined, n), grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
 }
 
@@ -164,6 +166,9 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.x.update(&p.model, p.planned)
 		p.drift()
 	}
+	if p.checked[s] == 0 { // it is new
+		p.check(s)
+	}
 	left := batch
 	p.pending = min(p.pending, p.b.size())
 	for len(p.queue) > 0 && left > 0 {
@@ -181,7 +186,7 @@ func (p *Planner) plan(s int, horizon float64) {
 		}
 	}
 	for range 3 {
-		to := p.explore.target(s, p.prize, p.joined)
+		to := p.explore.target(s, p.prize, p.tours)
 		if to < 0 || p.checked[to] == p.plans {
 			break
 		}
@@ -204,6 +209,7 @@ func (p *Planner) measureAnew() {
 	}
 	for s := range p.joined {
 		p.joined[s].advantage *= factor
+		p.tours[s].advantage *= factor
 	}
 	if p.model.zeroed() { // 0 stays 0
 		shift = 0
@@ -221,7 +227,14 @@ func (p *Planner) check(s int) {
 	actions := p.b.actions
 	prizes := p.prize[s*actions : (s+1)*actions]
 	p.worth[s] = p.a.evaluate(s, p.worth[s], prizes)
-	p.joined[s] = p.a.join(s, prizes)
+	p.join(s)
+}
+
+// join computes what the prizes of a state are worth together.
+func (p *Planner) join(s int) {
+	prizes := p.prize[s*p.b.actions : (s+1)*p.b.actions]
+	p.joined[s] = p.a.join(s, prizes, -1, joint{})
+	p.tours[s] = p.tour(s, prizes)
 }
 
 // drift makes all prizes stale when values, apart from a constant, have moved by a

@@ -21,6 +21,7 @@ type gainEvaluator struct {
 	population   []improvement
 	moves        []float64 // of the row of a pair, in standard deviations
 	repeatValues []float64 // by action: what its mean row is worth
+	succeeds     []float64 // by pair: probability that a try improves the rest of the run, as its prize counts it
 	byPrize      []int     // actions whose prizes are positive, the smallest first
 	horizon      float64
 }
@@ -103,6 +104,7 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 
 	taken := int(m.policy[s])
 	a.repeatValues = grow(a.repeatValues, actions)
+	a.succeeds = grow(a.succeeds, len(m.b.pairs))
 	for act := range actions {
 		i := s*actions + act
 		w, possible, advantage := best, &a.outcomes, -m.trial[i]
@@ -156,9 +158,10 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 // joint is what the prizes of a state are worth together, and the expected number of steps to collect them.
 type joint struct{ advantage, steps float64 }
 
-// join returns what it is worth to try the pairs of state s one after the other, the largest prize first. After each try the
-// agent comes back to s if the rest is worth the way. evaluate has computed the prizes.
-func (a *gainEvaluator) join(s int, prizes []float64) (j joint) {
+// join returns what it is worth to try the pairs of state s one after the other, the largest prize first, until one improves
+// the rest of the run. After a try that does not, the agent comes back to s, or goes on to state to, where arriving is worth
+// after, if that is worth the way. evaluate has computed the prizes. There is no to if it is negative.
+func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j joint) {
 	m, w := a.m, &a.best[s]
 	a.byPrize = a.byPrize[:0]
 	for act, prize := range prizes {
@@ -188,7 +191,35 @@ func (a *gainEvaluator) join(s int, prizes []float64) (j joint) {
 				back(o.p, o.f, o.c)
 			}
 		}
-		j = joint{prizes[act] + m.gamma*rest.advantage, 1 + rest.steps}
+		if to >= 0 {
+			if x := a.onward(i, to, after); x.advantage > rest.advantage {
+				rest = x
+			}
+		}
+		fails := 1 - a.succeeds[i]
+		j = joint{prizes[act] + fails*m.gamma*rest.advantage, 1 + fails*rest.steps}
+	}
+	return j
+}
+
+// onward returns what it is worth to go on from where pair i leads to state to, where arriving is worth after. A pair that was
+// never tried is taken to stay.
+func (a *gainEvaluator) onward(i, to int, after joint) (j joint) {
+	w, p := &a.best[to], &a.m.b.pairs[i]
+	add := func(q float64, y int) {
+		if y >= len(w.f) { // y was found after these routes
+			return
+		}
+		if x := w.f[y]*after.advantage - w.c[y]; x > 0 {
+			j.advantage += q * x
+			j.steps += q * (after.steps + (1-w.f[y])/(1-a.m.gamma))
+		}
+	}
+	if p.n == 0 {
+		add(1, i/a.m.b.actions)
+	}
+	for k, y := range p.next {
+		add(p.count[k]/p.n, int(y))
 	}
 	return j
 }
@@ -247,7 +278,9 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 		a.untried(c, false)
 		a.improved(c)
 		a.tally(c, sum, weight)
-		return a.rule.gain(a.population) - a.m.trial[i]
+		gain, succeeds := a.rule.gain(a.population)
+		a.succeeds[i] = max(succeeds, a.finds(i, 1))
+		return gain - a.m.trial[i]
 	}
 	a.deviate(c, p, w, worth)
 	tries := [4]float64{1, p.n, 4 * p.n, 16 * p.n}
@@ -274,12 +307,24 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 		if !c.policy && all/tries[k] <= max(best, a.m.trial[i]) {
 			continue
 		}
-		best = max(best, a.rule.gain(a.population)/tries[k])
+		if gain, succeeds := a.rule.gain(a.population); gain/tries[k] > best {
+			q, _ := a.m.b.successors.ahead(&p.toNext, p.n, 1, tries[k])
+			best, a.succeeds[i] = gain/tries[k], max(succeeds, a.finds(i, q))/tries[k]
+		}
 	}
 	if c.policy { // it costs nothing
 		return best + max(0, -a.m.trial[i])
 	}
 	return best - a.m.trial[i]
+}
+
+// finds returns the probability that pair i finds a state never visited, given that there is one, if it shows a new successor
+// with probability q.
+func (a *gainEvaluator) finds(i int, q float64) float64 {
+	if a.m.b.discovered.left == 0 {
+		return 0
+	}
+	return q * a.m.found[i] / a.m.b.discovered.left
 }
 
 // tally adds to the mean of what arriving here is worth where trying has shown that

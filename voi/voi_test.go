@@ -225,8 +225,8 @@ func TestSupIsAtMostMean(t *testing.T) {
 			}
 			best = max(best, a.d*p)
 		}
-		mean := Mean.gain(x)
-		if sup := Sup.gain(x); math.Abs(sup-best) > 1e-12 || sup > mean+1e-12 {
+		mean, _ := Mean.gain(x)
+		if sup, _ := Sup.gain(x); math.Abs(sup-best) > 1e-12 || sup > mean+1e-12 {
 			t.Fatalf("sup %v, by definition %v; mean %v", sup, best, mean)
 		}
 	}

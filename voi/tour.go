@@ -1,0 +1,32 @@
+package voi
+
+// tour returns what the prizes of state s are worth together with those of the states to which the agent goes on from there.
+// joined and the prizes of s are up to date. It goes on to the state that is worth most from where the last pair of s leads. As
+// in join, the larger prizes come first: so no state is twice in a tour.
+func (p *Planner) tour(s int, prizes []float64) joint {
+	if p.joined[s].advantage <= least {
+		return p.joined[s]
+	}
+	last := s*p.b.actions + p.a.byPrize[0]
+	best, to := least, -1
+	for y := range p.joined {
+		if p.joined[y].advantage <= least || !p.precedes(s, y) || y >= len(p.a.best) {
+			continue
+		}
+		if x := p.a.onward(last, y, p.tours[y]); x.advantage > best {
+			best, to = x.advantage, y
+		}
+	}
+	if to < 0 {
+		return p.joined[s]
+	}
+	return p.a.join(s, prizes, to, p.tours[to])
+}
+
+// precedes reports whether state s comes before y in tours.
+func (p *Planner) precedes(s, y int) bool {
+	if x, z := p.joined[s].advantage, p.joined[y].advantage; x != z {
+		return x > z
+	}
+	return s < y
+}
