@@ -123,7 +123,8 @@ func build(gotool, root, to, pkg string) error {
 // pass runs a program with this one's input and output.
 func pass(name string, args []string) error {
 	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(os.Getenv(binVariable)), "XDG_DATA_HOME=") // no plugins of the user's
+	// No plugins of the user's.
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(os.Getenv(binVariable)), "XDG_DATA_HOME=")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd.Run()
 }

@@ -98,8 +98,8 @@ func (b *Belief) AddEnd() int {
 // ends reports whether a state is the end of an episode.
 func (b *Belief) ends(s int) bool { return int32(s) == b.end }
 
-// begin records that an episode began in a state. All episodes begin alike, so this is learned once, whichever
-// pair ended the one before. It reports whether none had begun there.
+// begin records that an episode began in a state. All episodes begin alike, so this is learned
+// once, whichever pair ended the one before. It reports whether none had begun there.
 func (b *Belief) begin(s int) bool {
 	p := &b.pairs[int(b.end)*b.actions] // the end has one row, that of its first action
 	p.n++
@@ -202,7 +202,8 @@ func (b *Belief) known(s, a int) (bits int) {
 	return bits
 }
 
-// place counts where a new successor of s that was visited before is. stays tells that the pair is known to lead to s.
+// place counts where a new successor of s that was visited before is. stays tells that the pair
+// is known to lead to s.
 func (b *Belief) place(s, next int, near, stays bool) {
 	if near && !stays && len(b.near[s]) > 1 {
 		b.couldStay++
@@ -271,7 +272,8 @@ func (b *Belief) pay(r float64) {
 	b.payments++
 }
 
-// couldPay reports whether a reward would be new to a pair. To a pair that has paid many every reward is.
+// couldPay reports whether a reward would be new to a pair. To a pair that has paid many every
+// reward is.
 func (p *pair) couldPay(r float64) bool {
 	return len(p.values) == maxValues || !slices.Contains(p.values, r)
 }
@@ -322,8 +324,8 @@ func (b *Belief) unlike() float64 {
 	return 1 - same/all/all
 }
 
-// nearShare is the probability that a new successor of a state, if it was visited, is the state itself or
-// one that it is already known to lead to.
+// nearShare is the probability that a new successor of a state, if it was visited, is the state
+// itself or one that it is already known to lead to.
 func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) }
 
 // selfShare is the probability that a near successor of state s is s itself.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// bounds are the unit of rewards: the smallest reward is 0 in it, and the largest is 1. A bound that is not known is
-// learned from the mean rewards of pairs.
+// bounds are the unit of rewards: the smallest reward is 0 in it, and the largest is 1. A bound
+// that is not known is learned from the mean rewards of pairs.
 type bounds struct {
 	low, scale            float64
 	learnsLow, learnsHigh bool

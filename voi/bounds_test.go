@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Unknown bounds are the unbiased estimates of the ends of a uniform distribution, from the different means.
+// Unknown bounds are the unbiased estimates of the ends of a uniform distribution, from the
+// different means.
 func TestBoundsAreLearned(t *testing.T) {
 	inf := math.Inf(1)
 	for _, x := range []struct {

@@ -28,8 +28,8 @@ func newMixture(top float64) mixture {
 // factor.
 type likelihood [points]float64
 
-// observe takes in one more outcome of a pair with n ≥ 1 before, a new one or not. Here and below, u is
-// the share of the base that the pair has not shown.
+// observe takes in one more outcome of a pair with n ≥ 1 before, a new one or not. Here and
+// below, u is the share of the base that the pair has not shown.
 func (m *mixture) observe(l *likelihood, n, u float64, isNew bool) {
 	top := 0.0
 	for g, a := range m.alpha {

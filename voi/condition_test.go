@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// corridor is a known model: action 0 leads from every state to the next and costs gaps, action 1 stays. The
-// policy stays.
+// corridor is a known model: action 0 leads from every state to the next and costs gaps, action
+// 1 stays. The policy stays.
 func corridor(gamma float64, gaps ...float64) *meanModel {
 	b := NewBelief(2, 0, 1)
 	for range len(gaps) + 1 {
@@ -28,8 +28,8 @@ func corridor(gamma float64, gaps ...float64) *meanModel {
 	return m
 }
 
-// Condition (T): a pair is explored from where E[γ^τ prize − Σ γ^t gap] is positive, and not from where it is
-// not.
+// Condition (T): a pair is explored from where E[γ^τ prize − Σ γ^t gap] is positive, and
+// not from where it is not.
 func TestConditionT(t *testing.T) {
 	const gamma = 0.9
 	gaps := []float64{3, 1, 0.5, 2}
@@ -160,9 +160,10 @@ func TestPreposteriorVariance(t *testing.T) {
 	}
 }
 
-// A first try shows a successor. There are two scenarios: the next tries show the same, or something new. The mean of their rows is the row of
-// the belief after one try. In it the successor has the weight 1 − z, and the base the rest. If the next tries show the same, nearly all
-// weight is on the successor. In a longer run it is more.
+// A first try shows a successor. There are two scenarios: the next tries show the same, or
+// something new. The mean of their rows is the row of the belief after one try. In it the
+// successor has the weight 1 − z, and the base the rest. If the next tries show the same,
+// nearly all weight is on the successor. In a longer run it is more.
 func TestFirstTry(t *testing.T) {
 	p := walk(t, Sup, 40)
 	y := p.AddState()
@@ -210,9 +211,10 @@ func TestFirstTry(t *testing.T) {
 	}
 }
 
-// A pair that may stay and pay more is worth trying although others led into a trap. Room 0 has a pair that stays for 0.25 of at most 0.7, and two
-// that led into a trap of 1,200 steps. The fourth pair is left. In the mean row of after one try the trap has some weight.
-// With this row the pair would not be worth repeating, whatever it pays.
+// A pair that may stay and pay more is worth trying although others led into a trap. Room 0 has
+// a pair that stays for 0.25 of at most 0.7, and two that led into a trap of 1,200 steps. The
+// fourth pair is left. In the mean row of after one try the trap has some weight. With this row
+// the pair would not be worth repeating, whatever it pays.
 func TestStayingIsWorthTryingBesideTraps(t *testing.T) {
 	const room, trap, stays, left = 0, 1, 0, 3
 	p := NewPlanner(NewBelief(4, 0, 0.7), Mean)
@@ -234,8 +236,9 @@ func TestStayingIsWorthTryingBesideTraps(t *testing.T) {
 	}
 }
 
-// The pairs of a state are tried one after the other. Together they are worth at least the best of them, and at most the sum. It is the sum,
-// discounted, if all tries stay in the state, and the best alone if the ways back cost more than the rest.
+// The pairs of a state are tried one after the other. Together they are worth at least the best
+// of them, and at most the sum. It is the sum, discounted, if all tries stay in the state, and
+// the best alone if the ways back cost more than the rest.
 func TestPrizesOfAStateTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, horizon := range []float64{50, 1000} {
@@ -276,8 +279,9 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 	}
 }
 
-// Pairs share the way to their state. At home a pair stays for 0.25. A corridor of four states that pay nothing leads to a state with seven pairs that
-// were never tried. There are horizons for which none of them is worth the way alone, and all together are.
+// Pairs share the way to their state. At home a pair stays for 0.25. A corridor of four states
+// that pay nothing leads to a state with seven pairs that were never tried. There are horizons
+// for which none of them is worth the way alone, and all together are.
 func TestPairsShareAWay(t *testing.T) {
 	together := 0
 	for horizon := 20.0; horizon < 2000; horizon *= 1.1 {
@@ -312,8 +316,9 @@ func TestPairsShareAWay(t *testing.T) {
 	}
 }
 
-// hall is a planner for a corridor that is known: action 0 leads to the next state and costs gap, action 1 leads back at no cost, and
-// action 2 stays. In some states action 2 has a prize, and succeeds with a probability.
+// hall is a planner for a corridor that is known: action 0 leads to the next state and costs
+// gap, action 1 leads back at no cost, and action 2 stays. In some states action 2 has a prize,
+// and succeeds with a probability.
 func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	n := len(prizes)
 	b := NewBelief(3, 0, 1)
@@ -347,8 +352,9 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	return p
 }
 
-// worthOfHall is what exploring a hall from its first state is worth by the best plan that tries each prize once, until one
-// succeeds: by value iteration over the place and the set of prizes that were tried.
+// worthOfHall is what exploring a hall from its first state is worth by the best plan that
+// tries each prize once, until one succeeds: by value iteration over the place and the set of
+// prizes that were tried.
 func worthOfHall(gamma, gap float64, prizes, succeeds []float64) float64 {
 	n := len(prizes)
 	v := make([]float64, n<<n)
@@ -366,8 +372,9 @@ func worthOfHall(gamma, gap float64, prizes, succeeds []float64) float64 {
 	return v[0]
 }
 
-// States share a way. A hall is explored only if the best plan is worth it, and always if it is and all prizes are equal, and succeed with equal probability. Then
-// it is also explored where no state pays for the way to it.
+// States share a way. A hall is explored only if the best plan is worth it, and always if it is
+// and all prizes are equal, and succeed with equal probability. Then it is also explored where
+// no state pays for the way to it.
 func TestStatesShareAWay(t *testing.T) {
 	const gamma, n = 0.98, 6
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -404,8 +411,8 @@ func TestStatesShareAWay(t *testing.T) {
 	}
 }
 
-// The prizes of a new state are computed when it is entered, so that its pair of the largest prize is tried first. In a long
-// corridor action 1 finds all states, and the others lead back.
+// The prizes of a new state are computed when it is entered, so that its pair of the largest
+// prize is tried first. In a long corridor action 1 finds all states, and the others lead back.
 func TestPrizesOfNewStates(t *testing.T) {
 	const length, horizon = 40, 1000
 	p := NewPlanner(NewBelief(3, 0, 1), Sup)
@@ -430,7 +437,8 @@ func TestPrizesOfNewStates(t *testing.T) {
 	}
 }
 
-// Tries move a row between the worst and the best successor that its pair has shown, and not in the mean.
+// Tries move a row between the worst and the best successor that its pair has shown, and not in
+// the mean.
 func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	cut := 0
@@ -460,7 +468,8 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	if cut < 100 {
 		t.Errorf("%d distributions were cut off", cut)
 	}
-	// Three of four tries stayed, and one led to a state worth less. No number of further tries can show a row that is better than staying.
+	// Three of four tries stayed, and one led to a state worth less. No number of further tries
+	// can show a row that is better than staying.
 	p := NewPlanner(NewBelief(2, 0, 1), Mean)
 	p.AddState()
 	p.AddState()
@@ -490,7 +499,8 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	}
 }
 
-// The share of near successors that are the state itself is learned. It is large where pairs stay, and small on a ring.
+// The share of near successors that are the state itself is learned. It is large where pairs
+// stay, and small on a ring.
 func TestShareOfStaying(t *testing.T) {
 	b := NewBelief(6, 0, 1)
 	for range 10 {
@@ -526,7 +536,8 @@ func TestShareOfStaying(t *testing.T) {
 	}
 }
 
-// The scenarios of a first try that are left out change nothing: the others have the same gain and the same tally, to the bit.
+// The scenarios of a first try that are left out change nothing: the others have the same gain
+// and the same tally, to the bit.
 func TestImprovementsAreNotLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	left, all := 0, 0
@@ -570,8 +581,9 @@ func TestImprovementsAreNotLeftOut(t *testing.T) {
 	}
 }
 
-// Pairs are offered in units of reward. Gains and costs scale with rewards, and shifts do not matter; the value of
-// the greedy policy follows both. No offer is worse by step than what the greedy policy tries anyway.
+// Pairs are offered in units of reward. Gains and costs scale with rewards, and shifts do not
+// matter; the value of the greedy policy follows both. No offer is worse by step than what the
+// greedy policy tries anyway.
 func TestPairsAreInUnitsOfReward(t *testing.T) {
 	offer := func(seed uint64, scale, shift float64) (pairs []Pair, value float64, p *Planner, s int) {
 		rng := rand.New(rand.NewPCG(13, seed))

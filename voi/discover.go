@@ -97,11 +97,12 @@ func (d *discoveries) usual(of kind) float64 {
 	return min(1, p)
 }
 
-// estimate estimates factors and the probability that there are states left, given the number of states.
-// The number of states found by the pairs of a level is Poisson. Its mean is the expected number times a
-// factor with a gamma distribution of mean 1, which weighs as one expected state. The factors of a trait
-// are estimated given the others, in turn. There are more than m states with probability m/(m+1) at first.
-// If there are, the number found since the last one is Poisson.
+// estimate estimates factors and the probability that there are states left, given the number
+// of states. The number of states found by the pairs of a level is Poisson. Its mean is the
+// expected number times a factor with a gamma distribution of mean 1, which weighs as one
+// expected state. The factors of a trait are estimated given the others, in turn. There are
+// more than m states with probability m/(m+1) at first. If there are, the number found since
+// the last one is Poisson.
 func (d *discoveries) estimate(states int) {
 	const rounds = 3
 	for range rounds {

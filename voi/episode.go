@@ -11,8 +11,8 @@ const (
 	PerStep Criterion = iota
 	// PerEpisode is the mean return of the episodes in the rest of the run.
 	PerEpisode
-	// PerRun is PerStep if episodes pay, and PerEpisode if they cost. So the value of the beginning of an episode is
-	// at least its value under PerEpisode.
+	// PerRun is PerStep if episodes pay, and PerEpisode if they cost. So the value of the
+	// beginning of an episode is at least its value under PerEpisode.
 	PerRun
 )
 
@@ -21,14 +21,16 @@ const (
 // PerStep.
 func (p *Planner) SetCriterion(c Criterion) { p.model.criterion, p.b.absolute = c, c != PerStep }
 
-// beginning, β, is the value of the beginning of an episode if the return of episodes counts, in units of the range of
-// rewards. It is positive: to be paid nothing and never to end an episode is worse.
+// beginning, β, is the value of the beginning of an episode if the return of episodes counts,
+// in units of the range of rewards. It is positive: to be paid nothing and never to end an
+// episode is worse.
 const beginning = 1
 
 // zeroed reports whether adding a constant to all rewards changes the plan.
 func (m *meanModel) zeroed() bool { return m.criterion != PerStep && m.b.end >= 0 }
 
-// closed reports whether the end of an episode has the value final. Otherwise it has the value of the next beginning.
+// closed reports whether the end of an episode has the value final. Otherwise it has the value
+// of the next beginning.
 func (m *meanModel) closed() bool { return m.zeroed() && !m.continues }
 
 // setZero sets the number that is added to rewards in units of the bounds, so that a reward of 0
@@ -68,7 +70,8 @@ func (m *meanModel) setFinal() bool {
 	if m.step *= 2; m.step*missing <= 0 {
 		m.step = math.Copysign(1, missing)
 	}
-	// The return of an episode is between those of the least and of the largest reward for the rest of the run.
+	// The return of an episode is between those of the least and of the largest reward for the
+	// rest of the run.
 	horizon := 1 / (1 - m.gamma)
 	low, high := beginning-horizon*max(0, m.zero+1), beginning-horizon*min(0, m.zero)
 	m.final = min(max(old+math.Abs(m.step)*missing, low), high)

@@ -52,8 +52,9 @@ func TestLongWayPerEpisode(t *testing.T) {
 	}
 }
 
-// An end after three steps that cost 1 each is better than to rest for ever, even if resting costs nothing and the
-// return −3 of each episode is all that there is to earn. Per step, to rest is optimal.
+// An end after three steps that cost 1 each is better than to rest for ever, even if resting
+// costs nothing and the return −3 of each episode is all that there is to earn. Per step, to
+// rest is optimal.
 func TestNeverEndingIsWorse(t *testing.T) {
 	for _, rest := range []float64{0, -0.1} {
 		for _, horizon := range []float64{100, 10_000} {
@@ -78,7 +79,8 @@ func TestNeverEndingIsWorse(t *testing.T) {
 	}
 }
 
-// episodes returns a random model in which every state may end the episode, with rewards of both signs.
+// episodes returns a random model in which every state may end the episode, with rewards of
+// both signs.
 func episodes(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 	b := randomModel(rng, states, actions, gamma).b
 	b.low, b.scale = -0.5, 1
@@ -109,8 +111,9 @@ func (m *meanModel) certain(gamma float64) {
 	m.solve()
 }
 
-// With many steps left the policy has the largest return of an episode, found here by value iteration without a
-// discount. The sizes are on both sides of those that are solved by elimination.
+// With many steps left the policy has the largest return of an episode, found here by value
+// iteration without a discount. The sizes are on both sides of those that are solved by
+// elimination.
 func TestReturnIsOptimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, states := range []int{3, 6, 12, 60} {

@@ -44,7 +44,8 @@ func (e *explorer) push(states []int32) {
 	}
 }
 
-// least is the least prize that is pursued, in units of the range of rewards: below that is rounding.
+// least is the least prize that is pursued, in units of the range of rewards: below that is
+// rounding.
 const least = 1e-9
 
 // target finds the routes of the largest rate for state s. The rate is the advantage

@@ -21,8 +21,8 @@ const (
 // improvement is a D that trying a pair may show, with its probability.
 type improvement struct{ p, d float64 }
 
-// gain returns what a population of improvements is worth, and the probability of those that count. It overwrites the
-// population.
+// gain returns what a population of improvements is worth, and the probability of those that
+// count. It overwrites the population.
 func (r Rule) gain(population []improvement) (gain, succeeds float64) {
 	if r == Mean {
 		for _, x := range population {
@@ -155,8 +155,9 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 	}
 }
 
-// trial is what is believed of the tries of a pair that was never tried. After the first, all others show the same to the end of the run with
-// probability same. Then the base has the weight after in the mean row, and afterR in the mean reward. Otherwise it has the weights
+// trial is what is believed of the tries of a pair that was never tried. After the first, all
+// others show the same to the end of the run with probability same. Then the base has the
+// weight after in the mean row, and afterR in the mean reward. Otherwise it has the weights
 // rest and restR. In the mean these are the weights of after the first try.
 type trial struct{ same, after, afterR, rest, restR float64 }
 

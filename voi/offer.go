@@ -65,8 +65,8 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 func (x Pair) rate() float64 { return (x.Gain - x.Cost) / x.Steps }
 
 // Value returns the value of the greedy policy in state s by the last plan, as discounted
-// reward per step: (1−γ)V(s) under the posterior mean. With PerEpisode V is the return of this episode, as far as
-// it is left, and the value of the end.
+// reward per step: (1−γ)V(s) under the posterior mean. With PerEpisode V is the return of
+// this episode, as far as it is left, and the value of the end.
 func (p *Planner) Value(s int) float64 {
 	if p.model.zeroed() {
 		return p.b.scale * (1 - p.model.gamma) * p.model.v[s]

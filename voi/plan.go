@@ -51,8 +51,8 @@ func (p *Planner) AddState() int {
 	return p.b.AddState()
 }
 
-// AddEnd adds the end of an episode as a state and returns its number. Call it once at most. After a step that Learn
-// records to lead there, Begin says where the next episode begins.
+// AddEnd adds the end of an episode as a state and returns its number. Call it once at most.
+// After a step that Learn records to lead there, Begin says where the next episode begins.
 func (p *Planner) AddEnd() int {
 	p.due = true
 	return p.b.AddEnd()

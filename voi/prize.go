@@ -76,8 +76,8 @@ func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	return d
 }
 
-// repeatValue returns W of a row, the value of taking the pair whenever its state is reached by a route that is worth
-// its cost. advantage is that of taking it once.
+// repeatValue returns W of a row, the value of taking the pair whenever its state is reached by
+// a route that is worth its cost. advantage is that of taking it once.
 func repeatValue(gamma, advantage float64, x row) float64 {
 	w := (advantage - gamma*x.c) / (1 - gamma*x.f)
 	if advantage > 0 {
@@ -155,12 +155,14 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 	return worth
 }
 
-// joint is what the prizes of a state are worth together, and the expected number of steps to collect them.
+// joint is what the prizes of a state are worth together, and the expected number of steps to
+// collect them.
 type joint struct{ advantage, steps float64 }
 
-// join returns what it is worth to try the pairs of state s one after the other, the largest prize first, until one improves
-// the rest of the run. After a try that does not, the agent comes back to s, or goes on to state to, where arriving is worth
-// after, if that is worth the way. evaluate has computed the prizes. There is no to if it is negative.
+// join returns what it is worth to try the pairs of state s one after the other, the largest
+// prize first, until one improves the rest of the run. After a try that does not, the agent
+// comes back to s, or goes on to state to, where arriving is worth after, if that is worth the
+// way. evaluate has computed the prizes. There is no to if it is negative.
 func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j joint) {
 	m, w := a.m, &a.best[s]
 	a.byPrize = a.byPrize[:0]
@@ -202,8 +204,8 @@ func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j jo
 	return j
 }
 
-// onward returns what it is worth to go on from where pair i leads to state to, where arriving is worth after. A pair that was
-// never tried is taken to stay.
+// onward returns what it is worth to go on from where pair i leads to state to, where arriving
+// is worth after. A pair that was never tried is taken to stay.
 func (a *gainEvaluator) onward(i, to int, after joint) (j joint) {
 	w, p := &a.best[to], &a.m.b.pairs[i]
 	add := func(q float64, y int) {
@@ -318,8 +320,8 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 	return best - a.m.trial[i]
 }
 
-// finds returns the probability that pair i finds a state never visited, given that there is one, if it shows a new successor
-// with probability q.
+// finds returns the probability that pair i finds a state never visited, given that there is
+// one, if it shows a new successor with probability q.
 func (a *gainEvaluator) finds(i int, q float64) float64 {
 	if a.m.b.discovered.left == 0 {
 		return 0
@@ -382,8 +384,8 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 	}
 }
 
-// moves appends the bins of a normal distribution with standard deviation sd, cut off at up and −down. The mean stays 0:
-// the side that is cut off less is drawn in.
+// moves appends the bins of a normal distribution with standard deviation sd, cut off at up and
+// −down. The mean stays 0: the side that is cut off less is drawn in.
 func moves(dst []float64, sd, up, down float64) []float64 {
 	above, below := 0.0, 0.0
 	for _, z := range normal {
@@ -405,10 +407,11 @@ func moves(dst []float64, sd, up, down float64) []float64 {
 	return dst
 }
 
-// untried makes the scenarios of the tries of a pair that was never tried. The first try shows a successor and a reward.
-// Others follow if these promise, and may show the same to the end of the run: this is one scenario. In the other
-// they show something new. Together they have the mean row of after the first try. Without all, untried leaves out
-// successors that are no improvement even with the largest reward.
+// untried makes the scenarios of the tries of a pair that was never tried. The first try shows
+// a successor and a reward. Others follow if these promise, and may show the same to the end of
+// the run: this is one scenario. In the other they show something new. Together they have the
+// mean row of after the first try. Without all, untried leaves out successors that are no
+// improvement even with the largest reward.
 func (a *gainEvaluator) untried(c *pairCase, all bool) {
 	a.scenarios = a.scenarios[:0]
 	t := &a.x.trial

@@ -111,8 +111,8 @@ func (w *routes) improve(m *meanModel, s int, prize float64, greedy bool) (f, c 
 	return f, c
 }
 
-// after returns f and c of the state of pair i in which that is taken until it leads elsewhere, 0 if it was
-// never tried.
+// after returns f and c of the state of pair i in which that is taken until it leads elsewhere,
+// 0 if it was never tried.
 func (w *routes) after(m *meanModel, i int) (f, c float64) {
 	from, until := m.first[i], m.first[i+1]
 	if from == until {

@@ -34,7 +34,7 @@ type meanModel struct {
 	first     []int32   // by pair: where it begins in the following two
 	next      []int32   // successors other than the state itself
 	prob      []float64 // E γ^t of getting there, t being the steps until the state is left
-	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; no pair that was never tried is worth it
+	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; infinite if never tried
 
 	chosen                          policyMatrix
 	matrix                          []float64

@@ -1,8 +1,9 @@
 package voi
 
-// tour returns what the prizes of state s are worth together with those of the states to which the agent goes on from there.
-// joined and the prizes of s are up to date. It goes on to the state that is worth most from where the last pair of s leads. As
-// in join, the larger prizes come first: so no state is twice in a tour.
+// tour returns what the prizes of state s are worth together with those of the states to which
+// the agent goes on from there. joined and the prizes of s are up to date. It goes on to the
+// state that is worth most from where the last pair of s leads. As in join, the larger prizes
+// come first: so no state is twice in a tour.
 func (p *Planner) tour(s int, prizes []float64) joint {
 	if p.joined[s].advantage <= least {
 		return p.joined[s]

@@ -285,7 +285,8 @@ func TestSolversAgreeOnEpisodes(t *testing.T) {
 	}
 }
 
-// The iterative solver begins anew where it makes no more progress, as in grids with a reward far away.
+// The iterative solver begins anew where it makes no more progress, as in grids with a reward
+// far away.
 func TestSolverBeginsAnew(t *testing.T) {
 	const side = 20
 	rng := rand.New(rand.NewPCG(5, 8))
@@ -441,7 +442,8 @@ func TestOneStandard(t *testing.T) {
 	}
 }
 
-// A leader that turns out to be bad is left after the try: it is not gone back to at the cost of a way.
+// A leader that turns out to be bad is left after the try: it is not gone back to at the cost
+// of a way.
 func TestBadLeadersAreLeft(t *testing.T) {
 	const gamma = 0.999
 	c := pairCase{value: 100, leads: true, bestOther: 3}
@@ -474,8 +476,8 @@ func TestSurePairs(t *testing.T) {
 	}
 }
 
-// A reward that is new to a pair is one that others have paid, or any. If all pairs pay the same, another
-// one is improbable.
+// A reward that is new to a pair is one that others have paid, or any. If all pairs pay the
+// same, another one is improbable.
 func TestNewRewards(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 4 {
@@ -499,8 +501,8 @@ func TestNewRewards(t *testing.T) {
 	}
 }
 
-// The process of a concentration α, of whose base a share u is new: k more outcomes are all old with
-// probability ∏ (n+j+α(1−u))/(n+j+α).
+// The process of a concentration α, of whose base a share u is new: k more outcomes are all
+// old with probability ∏ (n+j+α(1−u))/(n+j+α).
 func TestAhead(t *testing.T) {
 	for _, u := range []float64{1, 0.3, 0.01} {
 		m := newMixture(2)
@@ -544,7 +546,8 @@ func TestPriceOfStates(t *testing.T) {
 	}
 }
 
-// New states are believed to be like the states from which they are entered, as far as those found were.
+// New states are believed to be like the states from which they are entered, as far as those
+// found were.
 func TestResemblance(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 20 {
@@ -564,8 +567,9 @@ func TestResemblance(t *testing.T) {
 	}
 }
 
-// Routes that older models had do not hold each other up: once a state cannot be reached at a low cost any
-// more, its routes say so at once. The chain 0 → 1 → 2 leads to 3 at first, and then only by a gap of 9.
+// Routes that older models had do not hold each other up: once a state cannot be reached at a
+// low cost any more, its routes say so at once. The chain 0 → 1 → 2 leads to 3 at first,
+// and then only by a gap of 9.
 func TestRoutesOfOlderModels(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 4 {
@@ -622,8 +626,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// The end of an episode takes no time and leads to where episodes begin. A model with it has the values and
-// routes of one in which the pairs that end an episode lead there themselves.
+// The end of an episode takes no time and leads to where episodes begin. A model with it has
+// the values and routes of one in which the pairs that end an episode lead there themselves.
 func TestEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 50 {

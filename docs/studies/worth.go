@@ -461,7 +461,8 @@ func worthValues(s *study, part, title string, t *bayesTask, rules []namedRule, 
 	fmt.Fprintf(s.w, "What each rule loses against the Bayes-adaptive optimum, %s, in expected reward. Thompson sampling draws every %d steps and is simulated, %d runs, ± half of the 95 %% interval; the rest is exact:\n\n", title, hold, runs)
 	head := []string{"steps", "optimum"}
 	figure := &report.Figure{Title: "Loss against the optimum: " + title, XLabel: "steps", YLabel: "expected reward lost"}
-	figure.Lines = append(figure.Lines, report.Line{Label: "Thompson sampling"}) // first, so that it looks alike in all figures
+	// It is first, so that it looks alike in all figures.
+	figure.Lines = append(figure.Lines, report.Line{Label: "Thompson sampling"})
 	longest := slices.Max(horizons)
 	best := t.evaluator(nil, longest)
 	var evaluators []*evaluator

@@ -38,7 +38,8 @@ func newPool(plugins Plugins) *pool { return &pool{plugins: plugins, idle: map[s
 
 // key is equal for components that the same processes can serve.
 func (c Component) key() string {
-	data, _ := json.Marshal([]any{c.Plugin, c.Args, c.Transport, c.ProcessesPerWorker, c.Limits}) // strings and numbers have JSON
+	// Strings and numbers have JSON.
+	data, _ := json.Marshal([]any{c.Plugin, c.Args, c.Transport, c.ProcessesPerWorker, c.Limits})
 	return string(data)
 }
 

@@ -9,7 +9,7 @@ const (
 	CumulativeReward Name = "cumulative_reward" // sum of rewards of steps 1..t
 	DiscountedReturn Name = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
 	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of episodes that ended in steps t'+1..t
-	EpisodeRate      Name = "episode_rate"      // episodes that ended in steps t'+1..t, per step (Sutton & Barto 2018, Example 6.5: the slope)
+	EpisodeRate      Name = "episode_rate"      // episodes that ended in steps t'+1..t, per step (Sutton & Barto 2018, ex. 6.5)
 	// EvaluationReturn is the mean undiscounted return of the episodes of the latest
 	// evaluation in steps t'+1..t, and EvaluationReward the mean reward of its steps
 	// where it counts steps.

@@ -385,7 +385,8 @@ func (a *aggregator) addIQM(rows []Row) {
 		}
 		n := len(r.Values)
 		k, ok := last[n]
-		if together := min(64, 1+20_000/(n+1)); !ok || len(parts[k]) == together { // one drawing for many small rows, none waits for another large one
+		// Many small rows share a drawing. A large one waits for no other.
+		if together := min(64, 1+20_000/(n+1)); !ok || len(parts[k]) == together {
 			k = len(parts)
 			last[n] = k
 			parts = append(parts, nil)

@@ -46,7 +46,7 @@ type agentLane struct {
 	action      space.Value
 	decision    framework.Candidates // the last one, if the host has decided in this run
 	follows     framework.Policy     // that the host has chosen; nil for the agent's own
-	lost        bool                 // it followed an option when it was saved, and has not begun anything since it was loaded
+	lost        bool                 // saved while it followed an option; it has begun nothing since it was loaded
 	evaluates   bool                 // EvaluateEpisode began the episode
 }
 

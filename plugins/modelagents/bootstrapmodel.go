@@ -66,9 +66,10 @@ func (p *bootstrapModelParams) design(t finite.Task) modelbased.OptionDesign {
 	return modelbased.OptionDesign{
 		Ensemble: m,
 		Planner:  &modelbased.Solver{Models: m, Criterion: modelbased.Criterion{Average: p.Criterion == "average", Gamma: p.Gamma}, Residual: p.Residual},
-		Trigger:  modelbased.Trigger{Episode: p.Behaviour == "thompson", Growth: max(p.Growth, 1e-300)}, // 0 is after every step
-		Growth:   max(p.Growth, 1e-300),
-		Options:  options.ReduceConfig{Discount: p.discount(), Residual: p.Residual, Kappa: p.Kappa, RevealProbability: p.Reveal},
+		// Growth 0 is after every step.
+		Trigger: modelbased.Trigger{Episode: p.Behaviour == "thompson", Growth: max(p.Growth, 1e-300)},
+		Growth:  max(p.Growth, 1e-300),
+		Options: options.ReduceConfig{Discount: p.discount(), Residual: p.Residual, Kappa: p.Kappa, RevealProbability: p.Reveal},
 	}
 }
 

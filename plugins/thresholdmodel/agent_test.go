@@ -36,8 +36,9 @@ func TestWrongParameters(t *testing.T) {
 	})
 }
 
-// Without bounds of rewards the agent learns them: in a corridor of six states, whose ends pay 1 and 1/8 and all
-// others 0, it finds the better end, whatever the unit and origin of rewards are and however noisy they are.
+// Without bounds of rewards the agent learns them: in a corridor of six states, whose ends pay
+// 1 and 1/8 and all others 0, it finds the better end, whatever the unit and origin of rewards
+// are and however noisy they are.
 func TestUnknownBounds(t *testing.T) {
 	const steps = 2000
 	play := func(params string, bound, scale, shift, noise float64) (total float64) {

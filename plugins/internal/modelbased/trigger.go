@@ -7,7 +7,7 @@ type Trigger struct {
 	Horizon   int     // after so many steps; also the steps that a plan is for
 	Repeat    bool    // of Horizon: follow the same plan again, in place of a new one
 	Hold      bool    // of Horizon: other reasons wait until the steps are over
-	Growth    float64 // when a pair has been visited first, or more often by this share than at the last plan: 1 is doubling
+	Growth    float64 // at a pair's first visit, or at this share of visits more than at the last plan: 1 is doubling
 	Ahead     bool    // of Growth, without a horizon: before a visit to such a pair (UCRL2), not after
 	Known     []bool  // of Growth: the states whose pairs count; nil is all
 	Visits    float64 // when a pair has been visited so often; Growth counts from there on

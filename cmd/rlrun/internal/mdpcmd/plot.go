@@ -226,7 +226,8 @@ func (q *forgetting) curves() (chart, error) {
 		if err != nil {
 			return c, err
 		}
-		line.LineStyle = draw.LineStyle{Color: lineColours[c.strips], Width: vg.Points(1.6 + 0.8*float64(lines-1-c.strips))} // where lines coincide the first ones are seen beside the last
+		// Where lines coincide, the first ones are seen beside the last.
+		line.LineStyle = draw.LineStyle{Color: lineColours[c.strips], Width: vg.Points(1.6 + 0.8*float64(lines-1-c.strips))}
 		if c.strips > 0 {
 			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(c.strips)), vg.Points(2)}
 		}

@@ -77,7 +77,7 @@ type submission struct {
 	Mixed   bool          `json:"mixed,omitempty"`
 	Yes     bool          `json:"yes,omitempty"`
 	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
-	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found; a machine reached by ssh has no variables of this one
+	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found, for ssh, which passes no variables
 	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
 
 	config   string   // text of the resolved config
