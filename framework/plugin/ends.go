@@ -17,7 +17,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rlrun/rlrun/framework/plugin/internal/socketdir"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
@@ -136,11 +135,11 @@ func endsWithConnection(ctx context.Context, o LaunchOptions) (fault, err error)
 // endsWithParent starts the process under a shell that is killed before anybody has
 // connected.
 func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
-	directory, err := socketdir.Make()
+	directory, err := socketDir()
 	if err != nil {
 		return nil, err
 	}
-	defer directory.Remove()
+	defer os.RemoveAll(directory)
 	_, certificate, err := clientTLS()
 	if err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
 	cookie := wire.Handshake()
 	shell := exec.Command("/bin/sh", append([]string{"-c", `"$@" & echo "rlrun $!"; wait`, "sh", o.Command}, o.Args...)...)
 	shell.Env = slices.Concat(inherited(os.Environ()), o.Env, []string{certificate, cookie.MagicCookieKey + "=" + cookie.MagicCookieValue,
-		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + directory.Path})
+		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + directory})
 	out, err := shell.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -22,7 +22,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
-	"github.com/rlrun/rlrun/framework/plugin/internal/socketdir"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
@@ -96,16 +95,16 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if o.Memory > 0 && !subprocess.CanLimitMemory() {
 		return fail(errors.New("memory can be limited on Linux only"))
 	}
-	directory, err := socketdir.Make()
+	directory, err := socketDir()
 	if err != nil {
 		return fail(err)
 	}
-	defer directory.Remove() // once connected, nobody else needs it
+	defer os.RemoveAll(directory) // once connected, nobody needs it
 	secure, certificate, err := clientTLS()
 	if err != nil {
 		return fail(err)
 	}
-	lanes, err := lanefile.Create(directory.Path)
+	lanes, err := lanefile.Create(directory)
 	if err != nil {
 		return fail(err)
 	}
@@ -119,7 +118,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate, lanefile.Variable + "=" + lanes.Path()})
 			return sub, nil
 		},
-		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: directory.Path},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: directory},
 		TLSConfig:        secure,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,
@@ -157,6 +156,28 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	err = diagnose(ctx, sub, err)
 	client.Kill()
 	return fail(err)
+}
+
+// longestParent is the length of the longest directory that can hold a socketDir, in bytes. A
+// socket's name has at most 103 bytes (macOS): the parent, the directory (17), go-plugin's
+// directory in it (21), and the socket (17).
+const longestParent = 48
+
+// socketDir makes a directory for a socket: a new one, that only this user can enter. It is
+// in the directory for temporary files, or in /tmp where that is of no use. The caller
+// removes it.
+func socketDir() (string, error) {
+	err := errors.New("the path of the directory for temporary files is relative or too long")
+	for _, parent := range []string{filepath.Clean(os.TempDir()), "/tmp"} {
+		if !filepath.IsAbs(parent) || len(parent) > longestParent && runtime.GOOS != "windows" {
+			continue
+		}
+		var dir string
+		if dir, err = os.MkdirTemp(parent, "rlrun-"); err == nil {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("no directory for a socket: %w", err)
 }
 
 // connect starts the process and asks it what it is.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/internal/lockfile"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -183,19 +181,6 @@ func TestConcurrentInstances(t *testing.T) {
 	}
 }
 
-// temporary makes a directory for temporary files with a short path, and returns this
-// user's own directory in it.
-func temporary(t *testing.T) string {
-	t.Helper()
-	dir := must.Get(os.MkdirTemp("/tmp", "t"))(t)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("TMPDIR", dir)
-	t.Setenv("XDG_RUNTIME_DIR", "")
-	base := filepath.Join(dir, fmt.Sprintf("rlrun-%d", os.Geteuid()))
-	must.Do(t, os.Mkdir(base, 0o700))
-	return base
-}
-
 // names returns what is in a directory.
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
@@ -206,64 +191,12 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// The next start removes the leftovers of a host that was killed while a plugin
-// started. It does not remove files of a living host or of another user.
-func TestStaleDirs(t *testing.T) {
-	dir := temporary(t)
-	starting := func() *exec.Cmd {
-		before := len(names(t, dir))
-		host := exec.Command(os.Args[0], "host", os.Args[0], "serve-never")
-		must.Do(t, host.Start())
-		t.Cleanup(func() {
-			host.Process.Kill()
-			host.Wait()
-		})
-		for range 2000 {
-			locked := slices.DeleteFunc(names(t, dir), func(name string) bool {
-				data, _ := os.ReadFile(filepath.Join(dir, name, "lock"))
-				return len(data) == 0
-			})
-			if len(locked) > before {
-				return host
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Fatal("no directory")
-		return nil
-	}
-	dead := starting()
-	stale := names(t, dir)
-	starting()
-	must.Do(t, os.Mkdir(filepath.Join(dir, "rlrun-results"), 0o700))
-	must.Do(t, dead.Process.Kill())
-	dead.Wait()
-	// A child that the host was starting keeps the lock until it is another program.
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		lock, err := os.OpenFile(filepath.Join(dir, stale[0], "lock"), os.O_RDWR, 0)
-		if err == nil {
-			err = lockfile.Adopt(lock)
-			lock.Close()
-		}
-		if err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the dead host's lock: %v", err)
-		}
-	}
-	if list := names(t, dir); len(stale) != 1 || len(list) != 3 || !slices.Contains(list, stale[0]) {
-		t.Fatalf("the dead host left %v; there are %v", stale, list)
-	}
-	launch(t, plugin.LaunchOptions{}, "serve-environment")
-	if list := names(t, dir); len(list) != 2 || slices.Contains(list, stale[0]) || !slices.Contains(list, "rlrun-results") {
-		t.Errorf("after the next start there are %v, and %v should be gone", list, stale)
-	}
-}
-
 // Nothing is left in the directory for temporary files while a plugin runs, nor
 // after it.
 func TestNoTemporaryFiles(t *testing.T) {
-	dir := filepath.Dir(temporary(t))
+	dir := must.Get(os.MkdirTemp("/tmp", "t"))(t) // t.TempDir is too long for sockets
+	defer os.RemoveAll(dir)
+	t.Setenv("TMPDIR", dir)
 	left := func(when string) {
 		t.Helper()
 		if list := names(t, dir); len(list) > 0 {

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
-	"github.com/rlrun/rlrun/framework/plugin/internal/socketdir"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -21,14 +21,14 @@ import (
 // connection, but within this process. It is meant for tests: a plugin that
 // passes them directly must also pass them here. The caller closes the process.
 func Loopback(p vector.Plugin) (*Process, error) {
-	directory, err := socketdir.Make()
+	directory, err := socketDir()
 	if err != nil {
 		return nil, err
 	}
-	socket := filepath.Join(directory.Path, socketdir.Socket)
+	socket := filepath.Join(directory, "plugin")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		directory.Remove()
+		os.RemoveAll(directory)
 		return nil, err
 	}
 	service := server.New(p, nil)
@@ -38,7 +38,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 	stop := func() {
 		s.Stop()
 		service.CloseAll()
-		directory.Remove()
+		os.RemoveAll(directory)
 	}
 	conn, err := grpc.NewClient("unix:"+socket,
 		append(wire.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)

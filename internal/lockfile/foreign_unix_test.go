@@ -107,17 +107,19 @@ func TestReleaseLeavesOthersFiles(t *testing.T) {
 	}
 }
 
-// Adopt takes only what a process that is dead has written.
-func TestAdopt(t *testing.T) {
+// Left takes only what a process that is dead has written.
+func TestLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	adopt := func() error {
-		f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
-		defer f.Close()
-		return lockfile.Adopt(f)
+	left := func() error {
+		f, err := lockfile.Left(path)
+		if err == nil {
+			f.Close()
+		}
+		return err
 	}
 	for text, want := range map[string]error{"": lockfile.ErrForeign, "Chapter 1\n": lockfile.ErrForeign, "process 1 on ada\n": nil} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
-		if err := adopt(); !errors.Is(err, want) {
+		if err := left(); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", text, err, want)
 		}
 		if data, _ := os.ReadFile(path); string(data) != text {
@@ -127,9 +129,9 @@ func TestAdopt(t *testing.T) {
 	l, err := lockfile.Take(path)
 	if err == nil {
 		defer l.Release()
-		err = adopt()
+		err = left()
 	}
 	if err == nil {
-		t.Error("a lock that is held was adopted")
+		t.Error("a lock that is held was taken")
 	}
 }

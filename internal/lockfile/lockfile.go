@@ -125,21 +125,9 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
-// Adopt takes the lock that a dead process has left behind in f, and writes
-// nothing. It fails if f is not a lock of rlrun, says no holder, or is held. The
-// lock is released when f is closed.
-func Adopt(f *os.File) error {
-	holder, err := read(f)
-	if err != nil {
-		return err
-	}
-	if holder == "" {
-		return ErrForeign
-	}
-	return lock(f, false)
-}
-
-// Left is Adopt of the file at path, which it does not make.
+// Left takes the lock that a dead process has left behind at path, and writes nothing. It
+// fails if the file is not a lock of rlrun, says no holder, or is held. The lock is
+// released when the file is closed.
 func Left(path string) (*os.File, error) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(ErrForeign, err)
@@ -148,7 +136,14 @@ func Left(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Adopt(f); err != nil {
+	holder, err := read(f)
+	if err == nil && holder == "" {
+		err = ErrForeign
+	}
+	if err == nil {
+		err = lock(f, false)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}

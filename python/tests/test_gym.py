@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,6 @@ import time
 import warnings
 from contextlib import closing
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -28,7 +28,7 @@ from gymnasium.vector import SyncVectorEnv
 import rlrun.gym
 from rlrun import _goplugin
 from rlrun._pb import plugin_pb2 as pb
-from rlrun.client import PluginError, Process
+from rlrun.client import PluginError, Process, _socket_directory
 
 RIVER = [sys.executable, str(EXAMPLES / "river.py")]
 
@@ -150,22 +150,21 @@ def test_no_process_is_left(program) -> None:
                 time.sleep(0.02)
 
 
-def test_no_directory_is_left() -> None:
-    """What a host leaves that is killed while its plugin starts is removed by the next, and nothing else is."""
+def test_no_directory_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The directory of the socket is private, and gone once the plugin has started or failed to."""
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:  # tmp_path is too long for sockets
-        environ = os.environ | {"TMPDIR": directory, "XDG_RUNTIME_DIR": ""}
-
-        def start(*command: str) -> list[str]:
-            script = "import sys; from rlrun.client import Process; Process(sys.argv[1:]).close()"
-            subprocess.run([sys.executable, "-c", script, *command], env=environ, check=False, capture_output=True)
-            return sorted(os.listdir(directory))
-
-        (Path(directory) / "rlrun-mine").mkdir()
-        left = start("/bin/sh", "-c", "kill -9 $PPID")
-        assert len(left) == 2
-        assert start(*RIVER) == ["rlrun-mine"]
-        (Path(directory) / "rlrun-mine" / "lock").touch()
-        assert start(*RIVER) == ["rlrun-mine"]
+        monkeypatch.setattr(tempfile, "tempdir", directory)
+        with _socket_directory() as made:
+            assert os.path.dirname(made) == directory
+            assert stat.S_IMODE(os.stat(made).st_mode) == 0o700
+        with closing(Process(RIVER)):
+            assert os.listdir(directory) == []
+        with pytest.raises(PluginError):
+            Process(["/bin/false"])
+        assert os.listdir(directory) == []
+        monkeypatch.setattr(tempfile, "tempdir", "/tmp/" + "x" * 60)
+        with _socket_directory() as made:
+            assert os.path.dirname(made) == "/tmp"
 
 
 def alive(pid: int) -> bool:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rlrun
-from rlrun import _abilities, _goplugin, _socket, errors, spaces
+from rlrun import _abilities, _goplugin, errors, spaces
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
@@ -79,6 +80,16 @@ def command(plugin: str | Sequence[str]) -> list[str]:
     return [rlrun, "plugin", "serve", plugin] if entry.get("bundled") else [entry["command"]]
 
 
+def _socket_directory() -> tempfile.TemporaryDirectory[str]:
+    """Make a directory that only this user can enter, with a path short enough for a socket's name.
+
+    A socket's name has at most 103 bytes (macOS), and the part below the parent has 55.
+    """
+    parent = tempfile.gettempdir()
+    parent = parent if len(os.fsencode(parent)) <= 48 else "/tmp"
+    return tempfile.TemporaryDirectory(prefix="rlrun-", dir=parent, ignore_cleanup_errors=True)
+
+
 class Process:
     """A plugin in a process of its own. It ends with this one, or with close."""
 
@@ -87,7 +98,7 @@ class Process:
         self.name = plugin if isinstance(plugin, str) else " ".join(plugin)
         self._tail: deque[str] = deque(maxlen=20)
         try:
-            with _socket.directory() as directory:
+            with _socket_directory() as directory:
                 line = self._start(directory, identity := _goplugin.Identity())
                 secure, able = _certificate(line)
                 if secure and not able:

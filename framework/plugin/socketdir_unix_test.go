@@ -1,0 +1,39 @@
+//go:build unix
+
+package plugin
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// A socket's directory is a new one that only this user can enter, and its path leaves room
+// for the name that go-plugin makes, wherever temporary files are.
+func TestSocketDir(t *testing.T) {
+	short := must.Get(os.MkdirTemp("/tmp", "t"))(t)
+	defer os.RemoveAll(short)
+	sub := func(length int) string {
+		dir := filepath.Join(short, strings.Repeat("x", length-len(short)-1))
+		must.Do(t, os.Mkdir(dir, 0o777))
+		return dir
+	}
+	longest := sub(longestParent)
+	for temporary, want := range map[string]string{
+		short: short, longest + "/": longest, sub(longestParent + 1): "/tmp", "relative": "/tmp", filepath.Join(short, "none"): "/tmp",
+	} {
+		t.Setenv("TMPDIR", temporary)
+		dir := must.Get(socketDir())(t)
+		defer os.RemoveAll(dir)
+		if info := must.Get(os.Lstat(dir))(t); filepath.Dir(dir) != want || !info.IsDir() || info.Mode().Perm() != 0o700 {
+			t.Errorf("TMPDIR=%s: %s of mode %v, want it in %s", temporary, dir, info.Mode(), want)
+		}
+		nested := filepath.Join(dir, "plugin-dir1234567890") // as go-plugin makes it
+		must.Do(t, os.Mkdir(nested, 0o700))
+		must.Get(net.Listen("unix", filepath.Join(nested, "plugin1234567890")))(t).Close()
+	}
+}
