@@ -57,18 +57,13 @@ func TestRefusals(t *testing.T) {
 	c := must.Get(Induce(split, Uniform{}))(t)
 	_, _, notUnichain := c.Stationary()
 	_, _, _, notCommunicating := Diameter(split)
-	_, _, unreachable := ShortestTimes(split, 1)
 	_, notWeakly := SolveAverage(split, Options{Method: ValueIteration})
 	for need, err := range map[string]error{"unichain": notUnichain, "communicating": notCommunicating,
-		"weakly communicating": notWeakly, "communicating ": unreachable} {
+		"weakly communicating": notWeakly} {
 		var missing *MissingError
-		if !errors.As(err, &missing) || missing.Need != strings.TrimSpace(need) || !strings.Contains(missing.Why, "{") {
+		if !errors.As(err, &missing) || missing.Need != need || !strings.Contains(missing.Why, "{") {
 			t.Errorf("want a refusal for not being %s with states, got %v", need, err)
 		}
-	}
-	h, err := c.HittingTimes(1)
-	if err != nil || h[1] != 0 || h[0] <= 1e300 || h[2] <= 1e300 {
-		t.Errorf("hitting times of a state that may be missed: %v, %v", h, err)
 	}
 }
 
@@ -80,8 +75,7 @@ func TestMultichainGain(t *testing.T) {
 	}
 }
 
-// The probabilities of a gambler's ruin, and its expected duration k(N−k), are
-// known in closed form.
+// The probabilities of a gambler's ruin are known in closed form.
 func TestGamblersRuin(t *testing.T) {
 	const n = 20
 	m := must.Get(Generate(Definition{States: n + 1, Actions: 1}, func(s, _ int, row *Row) {
@@ -101,18 +95,6 @@ func TestGamblersRuin(t *testing.T) {
 	for s, g := range gain {
 		if want := float64(s) / n; !within(g, want, 1e-14) {
 			t.Errorf("probability of winning from %d is %v, want %v", s, g, want)
-		}
-	}
-	reflecting := must.Get(Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
-		row.Add(max(s-1, 0), 0.5)
-		row.Add((s+1)%n, 0.5)
-	}))(t)
-	c = must.Get(Induce(reflecting, Uniform{}))(t)
-	// From the far end, a walk reflected there needs k(k+1) steps to climb k.
-	h := must.Get(c.HittingTimes(n - 1))(t)
-	for s, x := range h {
-		if want := float64((n-1)*n - s*(s+1)); !within(x, want, 1e-9) {
-			t.Errorf("hitting time from %d is %v, want %v", s, x, want)
 		}
 	}
 }

@@ -58,7 +58,6 @@ func TestBadArguments(t *testing.T) {
 	m := task.Model
 	one := func(_ any, err error) error { return err }
 	two := func(_, _ any, err error) error { return err }
-	c := must.Get(mdp.Induce(m, mdp.Uniform{}))(t)
 	for says, err := range map[string]error{
 		"discount 1 is outside":    one(mdp.SolveDiscounted(m, 1, mdp.Options{})),
 		"start from has 1 states":  one(mdp.SolveDiscounted(m, .9, mdp.Options{Value: []float64{0}})),
@@ -74,8 +73,6 @@ func TestBadArguments(t *testing.T) {
 		"policy has 2 states":      one(mdp.Induce(m, mdp.Randomised{{.5, .5}, {1, 0}})),
 		"threshold η = -1":         one(mdp.MixingTime(m, mdp.Uniform{}, mdp.MixingOptions{Eta: -1})),
 		"no state 9":               one(mdp.Forgetting(m, mdp.Uniform{}, 9, 0, 1)),
-		"target 3 is outside":      one(c.HittingTimes(3)),
-		"target -1 is outside":     two(mdp.ShortestTimes(m, -1)),
 		"confidence 2":             one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleOptions{Confidence: 2})),
 		"0.9-quantile of 0 models": two(mdp.PosteriorMixing(nil, mdp.Uniform{}, .9, mdp.MixingOptions{})),
 		"states × ":                one(mdp.NewModel(mdp.Definition{States: 1 << 30, Actions: 1 << 30})),
