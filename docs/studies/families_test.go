@@ -8,6 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/families"
 )
@@ -31,10 +32,7 @@ func TestStratified(t *testing.T) {
 // of its arms.
 func TestScales(t *testing.T) {
 	for _, kind := range families.Kinds() {
-		task, err := newFamilyTask("x", families.Params{Kind: kind, Split: families.Development}, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(newFamilyTask("x", families.Params{Kind: kind, Split: families.Development}, 1000))(t)
 		if !(task.step.one > task.step.zero) || task.episode != nil && !(task.episode.one > task.episode.zero) {
 			t.Errorf("%s: %+v %+v", kind, task.step, task.episode)
 		}
@@ -59,14 +57,8 @@ func TestScales(t *testing.T) {
 // are chosen on development seeds.
 func TestFamilyConfigs(t *testing.T) {
 	of := func(name, split string) *study {
-		cfg, err := experiment.ReadConfig("../../configs/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := experiment.Compile(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must.Get(experiment.ReadConfig("../../configs/" + name + ".yaml"))(t)
+		plan := must.Get(experiment.Compile(cfg))(t)
 		for _, c := range plan.Environments {
 			var p families.Params
 			if err := json.Unmarshal(c.Params, &p); err != nil || p.Split != split {

@@ -22,7 +22,7 @@ func TestLongNamesLeaveRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := WriteHTML(f, must(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))); err != nil {
+	if err := WriteHTML(f, compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))); err != nil {
 		t.Fatal(err)
 	}
 	var tables, wide int

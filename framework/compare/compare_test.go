@@ -21,6 +21,7 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // experiment makes an input: values[environment][agent] is the reward of each run, NaN
@@ -54,12 +55,9 @@ func with(change func(*Options)) Options {
 	return o
 }
 
-func must(t *testing.T, inputs []*Input, o Options) *Result {
+func compared(t *testing.T, inputs []*Input, o Options) *Result {
 	t.Helper()
-	r, err := Compare(inputs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Compare(inputs, o))(t)
 	return r
 }
 
@@ -106,7 +104,7 @@ func TestNotesOfTheExperiment(t *testing.T) {
 	in.Summary.Meta.Notes, in.Summary.Mixed = []string{"Runs are not independent"}, "rlrun (1, 2)"
 	other := experiment("e", 1, []string{"c"}, published[2:3])
 	other.Summary.Meta.Notes = []string{"Something else"}
-	r := must(t, []*Input{in, other}, usual)
+	r := compared(t, []*Input{in, other}, usual)
 	for _, want := range []string{"d: Runs are not independent.", "d: Mixed: runs of different programs are in one mean: rlrun (1, 2).", "e: Something else."} {
 		n := len(slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return note != want }))
 		if n != 1 {
@@ -150,7 +148,7 @@ func TestOtherRecordedSteps(t *testing.T) {
 
 func TestComparesWithTheFirst(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published)
-	r := must(t, []*Input{in}, usual)
+	r := compared(t, []*Input{in}, usual)
 	want := []struct {
 		a       string
 		p, holm float64
@@ -182,7 +180,7 @@ func TestLowerIsBetter(t *testing.T) {
 	for i := range in.Summary.Rows {
 		in.Summary.Rows[i].Metric = result.Regret
 	}
-	r := must(t, []*Input{in}, with(func(o *Options) { o.Metric = result.Regret }))
+	r := compared(t, []*Input{in}, with(func(o *Options) { o.Metric = result.Regret }))
 	c := r.Comparisons[0]
 	if c.Verdict != "a is better" || c.Difference.Value <= 0 || math.Abs(c.WinRate-0.1) > 1e-12 {
 		t.Errorf("%+v", c)
@@ -197,7 +195,7 @@ func TestLowerIsBetter(t *testing.T) {
 // The correction is over all environments and pairs.
 func TestFamily(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published, published)
-	all := must(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))
+	all := compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))
 	if len(all.Comparisons) != 12 {
 		t.Fatalf("%d comparisons of 4 agents in 2 environments", len(all.Comparisons))
 	}
@@ -210,7 +208,7 @@ func TestFamily(t *testing.T) {
 			t.Errorf("comparison %d: Holm p %g, want %g", i, got, p)
 		}
 	}
-	bh := must(t, []*Input{in}, with(func(o *Options) { o.Pairs, o.Correction = "all", BenjaminiHochberg }))
+	bh := compared(t, []*Input{in}, with(func(o *Options) { o.Pairs, o.Correction = "all", BenjaminiHochberg }))
 	for i, p := range stat.BenjaminiHochberg(ps) {
 		if got := bh.Comparisons[i].Adjusted; got != p {
 			t.Errorf("comparison %d: BH p %g, want %g", i, got, p)
@@ -222,7 +220,7 @@ func TestFamily(t *testing.T) {
 func TestPairsByRunNumber(t *testing.T) {
 	nan := math.NaN()
 	in := experiment("d", 1, []string{"a", "b"}, [][]float64{{1, nan, 3, 4, 5, 6, 7}, {nan, 9, 4, 5, 6, 7, 8}})
-	c := must(t, []*Input{in}, usual).Comparisons[0]
+	c := compared(t, []*Input{in}, usual).Comparisons[0]
 	if c.N != 5 || c.Dropped != 2 || c.Difference.Value != 1 || c.WinRate != 1 || c.P != 2.0/32 {
 		t.Errorf("%+v", c)
 	}
@@ -260,7 +258,7 @@ func TestStreamsDecidePairing(t *testing.T) {
 		} else if c := r.Comparisons[0]; c.Paired != tt.paired || c.Reason != tt.reason || c.A != "two:x" {
 			t.Errorf("%s: %+v", tt.name, c)
 		}
-		free := must(t, []*Input{first, second}, with(func(o *Options) { o.Unpaired = true })).Comparisons[0]
+		free := compared(t, []*Input{first, second}, with(func(o *Options) { o.Unpaired = true })).Comparisons[0]
 		w := stat.Welch(second.Summary.Rows[0].Values, first.Summary.Rows[0].Values, 0.95)
 		if free.Paired || free.P != w.P || free.Difference != w.Interval || free.Test != "Welch" {
 			t.Errorf("%s unpaired: %+v", tt.name, free)
@@ -332,7 +330,7 @@ func several() *Input {
 
 func TestOverEnvironments(t *testing.T) {
 	in := several()
-	r := must(t, []*Input{in}, with(func(o *Options) { o.Scores = map[string]Range{"env 0": {Low: -10, High: 10}} }))
+	r := compared(t, []*Input{in}, with(func(o *Options) { o.Scores = map[string]Range{"env 0": {Low: -10, High: 10}} }))
 	o := r.Overall
 	if !slices.Equal(o.Unscored, []string{"env 6"}) || o.Scores["env 0"].Source != "given" || o.Scores["env 1"] != (Scale{Range{0, 10}, "model"}) {
 		t.Errorf("scales %v, without %v", o.Scores, o.Unscored)
@@ -375,7 +373,7 @@ func TestOverEnvironments(t *testing.T) {
 	if !slices.Equal(k.Cliques, [][2]int{{1, 2}}) {
 		t.Errorf("cliques %v of %+v", k.Cliques, k)
 	}
-	few := must(t, []*Input{experiment("d", 1, []string{"a", "b", "c"}, noisy(8, 1, 0, 1, 2), noisy(8, 2, 0, 1, 2))}, usual).Overall
+	few := compared(t, []*Input{experiment("d", 1, []string{"a", "b", "c"}, noisy(8, 1, 0, 1, 2), noisy(8, 2, 0, 1, 2))}, usual).Overall
 	if len(few.Aggregates) != 0 || !math.IsNaN(few.Ranks.CriticalDifference) || few.Ranks.Mean[0] != 1 {
 		t.Errorf("two environments without scale: %+v", few)
 	}
@@ -388,7 +386,7 @@ func TestIncompleteEnvironments(t *testing.T) {
 	in.Summary.Meta.Agents = append(in.Summary.Meta.Agents, "never ran")
 	row := in.Summary.Row("env 2", "c", result.Reward)
 	row.Runs, row.Values = nil, nil
-	r := must(t, []*Input{in}, usual)
+	r := compared(t, []*Input{in}, usual)
 	o := r.Overall
 	if !slices.Equal(o.Incomplete, []string{"env 2"}) || len(o.Scores) != 5 || len(o.Aggregates) != 3 || len(o.Ranks.Agents) != 3 || len(o.Ranks.Environments) != 6 {
 		t.Errorf("incomplete %v, %d scales, %d aggregates, ranks %+v", o.Incomplete, len(o.Scores), len(o.Aggregates), o.Ranks)
@@ -436,12 +434,10 @@ func TestFiles(t *testing.T) {
 			in.Summary.Rows[i].Agent = in.Summary.Meta.Agents[2]
 		}
 	}
-	r := must(t, []*Input{in}, usual)
+	r := compared(t, []*Input{in}, usual)
 	for name, write := range map[string]func(io.Writer, *Result) error{"text": WriteTable, "csv": WriteCSV, "latex": WriteLaTeX, "html": WriteHTML} {
 		var first, again bytes.Buffer
-		if err := errors.Join(write(&first, r), write(&again, must(t, []*Input{in}, usual))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(write(&first, r), write(&again, compared(t, []*Input{in}, usual))))
 		if !bytes.Equal(first.Bytes(), again.Bytes()) {
 			t.Errorf("%s differs", name)
 		}
@@ -465,10 +461,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(r))(t)
 	var answer struct {
 		Comparisons []struct {
 			A, Verdict string
@@ -477,9 +470,7 @@ func TestFiles(t *testing.T) {
 		}
 		Overall struct{ Aggregates []struct{ Agent string } }
 	}
-	if err := json.Unmarshal(data, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &answer))
 	if len(answer.Comparisons) != 14 || *answer.Comparisons[0].P != r.Comparisons[0].P || answer.Comparisons[0].Tukey != nil || len(answer.Overall.Aggregates) != 3 {
 		t.Errorf("JSON: %s", data)
 	}
@@ -489,24 +480,15 @@ func TestSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.db")
 	in := several()
 	in.Summary.Meta.Grid = []int{100}
-	if err := result.WriteSQLite(path, in.Summary, func(func(result.Record, error) bool) {}); err != nil {
-		t.Fatal(err)
-	}
-	r := must(t, []*Input{in}, with(func(o *Options) { o.Unpaired, o.Pairs = true, "all" }))
+	must.Do(t, result.WriteSQLite(path, in.Summary, func(func(result.Record, error) bool) {}))
+	r := compared(t, []*Input{in}, with(func(o *Options) { o.Unpaired, o.Pairs = true, "all" }))
 	for range 2 { // the second replaces the first
-		if err := WriteSQLite(path, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteSQLite(path, r))
 	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open("sqlite", path))(t)
 	defer db.Close()
 	var n, better int
-	if err := db.QueryRow("SELECT count(*), sum(verdict = 'b is better' AND tukey_p < 0.05) FROM comparisons").Scan(&n, &better); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.QueryRow("SELECT count(*), sum(verdict = 'b is better' AND tukey_p < 0.05) FROM comparisons").Scan(&n, &better))
 	if n != 21 || better != 14 {
 		t.Errorf("%d comparisons, b better in %d", n, better)
 	}
@@ -528,16 +510,10 @@ func TestManyComparisons(t *testing.T) {
 				Curves: map[result.Metric][]float64{result.Reward: {float64(i)}}})
 		}
 	}
-	s, err := result.Aggregate(meta, result.Sorted(recs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
 	var told atomic.Int64
 	o := Options{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: Holm, Progress: func(_, all int) { told.Store(int64(all)) }}
-	r, err := Compare([]*Input{{Dir: "many", Summary: s}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Compare([]*Input{{Dir: "many", Summary: s}}, o))(t)
 	if told.Load() != 780 {
 		t.Errorf("told of %d comparisons, want 780", told.Load())
 	}
@@ -550,9 +526,7 @@ func TestManyComparisons(t *testing.T) {
 	}
 	for name, write := range map[string]func(io.Writer, *Result) error{"table": WriteTable, "page": WriteHTML} {
 		var b strings.Builder
-		if err := write(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(&b, r))
 		if text := b.String(); !strings.Contains(text, "Verdicts of 780 comparisons") || strings.Count(text, "agent 00") != 1 {
 			t.Errorf("the %s does not count verdicts", name)
 		}
@@ -576,16 +550,10 @@ func TestDiagramOfManyAgents(t *testing.T) {
 	}
 	svg := CriticalDifferenceSVG(&Result{Overall: &Overall{Ranks: k}})
 	texts := regexp.MustCompile(`<text x="([-0-9.]+)"[^>]*text-anchor="(\w+)"[^>]*>([^<]*)<`).FindAllStringSubmatch(svg, -1)
-	width, err := strconv.ParseFloat(regexp.MustCompile(`width="([0-9.]+)"`).FindStringSubmatch(svg)[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	width := must.Get(strconv.ParseFloat(regexp.MustCompile(`width="([0-9.]+)"`).FindStringSubmatch(svg)[1], 64))(t)
 	ticks := ""
 	for _, m := range texts {
-		x, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(strconv.ParseFloat(m[1], 64))(t)
 		if long := 6.5 * float64(len([]rune(m[3]))); m[2] == "end" && x < long || m[2] == "start" && x+long > width {
 			t.Errorf("%q at %g (%s) leaves a drawing of width %g", m[3], x, m[2], width)
 		}

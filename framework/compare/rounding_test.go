@@ -25,7 +25,7 @@ func TestRoundingDecidesNothing(t *testing.T) {
 	}
 	in := experiment("d", 1, []string{"up", "down", "twice"}, env, env)
 	for name, o := range map[string]Options{"paired": usual, "unpaired": with(func(o *Options) { o.Unpaired = true })} {
-		r := must(t, []*Input{in}, o)
+		r := compared(t, []*Input{in}, o)
 		same, twice := r.Comparisons[0], r.Comparisons[1]
 		if same.Verdict != NotDecided || same.Difference != (stat.Interval{}) || same.WinRate != 0.5 || same.P < 1 {
 			t.Errorf("%s: %+v", name, same)
@@ -83,7 +83,7 @@ func TestRoundingOfWhatCancels(t *testing.T) {
 		for i := range in.Summary.Rows {
 			in.Summary.Rows[i].Metric = c.metric
 		}
-		r := must(t, []*Input{in}, with(func(o *Options) { o.Metric = c.metric }))
+		r := compared(t, []*Input{in}, with(func(o *Options) { o.Metric = c.metric }))
 		if got := r.Comparisons[0].Verdict == NotDecided; got != c.same {
 			t.Errorf("%s: %+v", name, r.Comparisons[0])
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // partly keeps the first runs of an input: those below count[environment][agent].
@@ -65,9 +66,7 @@ func sequential(in *Input, block int) *Sequential {
 func TestSequentialStopsAgents(t *testing.T) {
 	in := experiment("d", 1, []string{"first", "better", "same", "worse"}, noisy(55, 1, 0, 3, 0, -3))
 	s := sequential(in, 10)
-	if err := s.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Check())
 	progress, made := play(t, in, s)
 	want := map[string]string{"better": "better", "same": "", "worse": "first"}
 	for _, p := range progress {
@@ -118,7 +117,7 @@ func TestSequentialBlocks(t *testing.T) {
 	// A comparison of the finished experiment says the same. It uses the level
 	// of the test, not the level in its options.
 	in.Until, in.Metric, in.Alpha = []Progress{p}, s.Metric, s.Alpha
-	r := must(t, []*Input{in}, with(func(o *Options) { o.Metric, o.Alpha = s.Metric, 0.01 }))
+	r := compared(t, []*Input{in}, with(func(o *Options) { o.Metric, o.Alpha = s.Metric, 0.01 }))
 	c := r.Comparisons[0]
 	if !c.Stopped || c.Dropped != 1 || c.Alpha != s.Alpha || c.RunsText() != "29 (to the end)" || !strings.Contains(Method(r), "at level 0.05") {
 		t.Errorf("%+v, %s: %s", c, c.RunsText(), Method(r))

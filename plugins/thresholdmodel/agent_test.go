@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -237,20 +238,12 @@ func TestHostedEvaluationNearTheEnd(t *testing.T) {
 	const steps = 300
 	spec := agenttest.Finite
 	spec.Steps, spec.Continuing, spec.RewardLow, spec.RewardHigh = steps, true, 0, 1
-	inner, err := Plugin().OpenAgent(t.Context(), nil, spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := explore.New(t.Context(), inner.Abilities().Options, spec, 1, explore.Config{Decider: options.DeciderConfig{Rule: options.RuleGain, Horizon: bandit.Discounted(0.9)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(Plugin().OpenAgent(t.Context(), nil, spec, 1))(t)
+	a := must.Get(explore.New(t.Context(), inner.Abilities().Options, spec, 1, explore.Config{Decider: options.DeciderConfig{Rule: options.RuleGain, Horizon: bandit.Discounted(0.9)}}))(t)
 	in, out := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	step := func(s vector.Signal, o int, r float64) {
 		in.Signals[0], in.Observations.Int64[0], in.Rewards[0] = s, int64(5+o), r
-		if err := a.Step(t.Context(), in, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(t.Context(), in, &out))
 	}
 	s := 0
 	step(vector.NewRun, s, 0)
@@ -277,30 +270,20 @@ func TestSavedAgentPlansForTheStepsLeft(t *testing.T) {
 	spec := agenttest.Finite
 	spec.Steps, spec.Continuing = 100, true
 	open := func() vector.Agent {
-		a, err := Plugin().OpenAgent(t.Context(), nil, spec, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(Plugin().OpenAgent(t.Context(), nil, spec, 1))(t)
 		return a
 	}
 	a := open()
 	in, out := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0], in.Observations.Int64[0] = vector.NewRun, 5
 	for range 61 {
-		if err := a.Step(t.Context(), in, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Step(t.Context(), in, &out))
 		in.Signals[0] = vector.Continue
 	}
-	state, err := vector.Save(t.Context(), a, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(vector.Save(t.Context(), a, 0))(t)
 	spec.Steps = 60 + 1000
 	b := open()
-	if err := vector.Load(t.Context(), b, 0, state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vector.Load(t.Context(), b, 0, state))
 	for _, x := range []struct {
 		agent vector.Agent
 		want  float64

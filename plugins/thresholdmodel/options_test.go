@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
@@ -57,9 +58,7 @@ func TestOptionsNameTheirActions(t *testing.T) {
 		x.SetObservation(0)
 		for k := range 20 {
 			var p options.Problem
-			if err := x.DescribeDecision(&p); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.DescribeDecision(&p))
 			option := 0
 			for i, y := range p.Pairs {
 				if y.State == k%3 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -17,14 +18,8 @@ func TestTasks(t *testing.T) {
 		differ := 0
 		for _, split := range []string{"development", "test"} {
 			for seed := range uint64(3) {
-				m, err := Model(kind, split, seed)
-				if err != nil {
-					t.Fatal(err)
-				}
-				raw, err := json.Marshal(m)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(Model(kind, split, seed))(t)
+				raw := must.Get(json.Marshal(m))(t)
 				raw = bytes.Replace(raw, []byte(m.Name()), nil, 1)
 				if other, ok := seen[string(raw)]; ok {
 					t.Errorf("%s is %s", m.Name(), other)
@@ -34,10 +29,7 @@ func TestTasks(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", m.Name(), err)
 				}
-				again, err := m.Restarting()
-				if err != nil {
-					t.Fatal(err)
-				}
+				again := must.Get(m.Restarting())(t)
 				average, err := mdp.SolveAverage(again, mdp.Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", m.Name(), err)

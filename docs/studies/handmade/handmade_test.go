@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -21,10 +22,7 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%s: twice, or %d states and %d actions", task.Name, m.NumStates(), m.NumActions())
 		}
 		seen[task.Name] = true
-		again, err := task.Model()
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(task.Model())(t)
 		for s := range m.NumStates() {
 			for a := range m.NumActions() {
 				if m.Reward(s, a) != again.Reward(s, a) {
