@@ -32,8 +32,9 @@ type Planner struct {
 	plans   int
 }
 
-// batch is how many states' prizes a plan computes, those of a small task all.
-const batch = 8
+// batch is how many states' prizes a plan computes in turn. With 8 the scores on development tasks
+// are the same, and a run on a grid of 100 cells takes a third longer.
+const batch = 3
 
 // NewPlanner returns a planner for a belief. From now on the belief belongs to the planner:
 // update it through AddState and Learn only.

@@ -498,7 +498,7 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) {
 	for j := range draws {
 		often[j] = 1
 		if k > 1 {
-			often[j] += (k - 1) * (1 - math.Pow(1-(float64(j)+0.5)/float64(draws), 1/n))
+			often[j] += (k - 1) * (1 - math.Exp(math.Log(1-(float64(j)+0.5)/float64(draws))/n))
 		}
 		total += often[j] / float64(draws)
 	}
