@@ -158,10 +158,7 @@ func TestBeliefsSampleModels(t *testing.T) {
 		n, actions := rapid.IntRange(1, 5).Draw(t, "states"), rapid.IntRange(1, 3).Draw(t, "actions")
 		d := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions,
 			Alpha: rapid.SampledFrom([]float64{1e-6, 0.1, 1}).Draw(t, "alpha"), SeenOnly: rapid.Bool().Draw(t, "seenOnly")}))(t)
-		b, err := mdp.NewBootstrap(d, 3, 1, rapid.SampledFrom([]mdp.Mask{mdp.Poisson, mdp.DoubleOrNothing, mdp.Exponential}).Draw(t, "mask"), rapid.Uint64().Draw(t, "seed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(mdp.NewBootstrap(d, 3, 1, rapid.SampledFrom([]mdp.Mask{mdp.Poisson, mdp.DoubleOrNothing, mdp.Exponential}).Draw(t, "mask"), rapid.Uint64().Draw(t, "seed")))(t)
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			s, a := rapid.IntRange(0, n-1).Draw(t, "s"), rapid.IntRange(0, actions-1).Draw(t, "a")
 			r, u := rapid.Float64Range(0, 1).Draw(t, "r"), rapid.IntRange(0, n-1).Draw(t, "u")

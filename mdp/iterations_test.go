@@ -43,10 +43,7 @@ func TestMaxIterations(t *testing.T) {
 // A policy that collects reward for ever has no total: the sweeps end without a limit of the
 // caller's.
 func TestSolveTotalEnds(t *testing.T) {
-	m, err := mdp.ParseModel(strings.NewReader(`{"S": 2, "A": 2, "transitions": [[0,0,0,1], [0,1,1,1], [1,0,1,1], [1,1,1,1]], "rewards": [[0,0,1]], "terminal": [1]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mdp.ParseModel(strings.NewReader(`{"S": 2, "A": 2, "transitions": [[0,0,0,1], [0,1,1,1], [1,0,1,1], [1,1,1,1]], "rewards": [[0,0,1]], "terminal": [1]}`)))(t)
 	if _, err := mdp.SolveTotal(m, mdp.Options{}); !errors.Is(err, mdp.ErrNotConverged) {
 		t.Error(err)
 	}

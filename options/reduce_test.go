@@ -45,10 +45,7 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{0, 0.9} {
-		red, err := Reduce(members, ReduceConfig{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, RevealProbability: 0.5, Longest: 10, Commitment: CommitmentConfig{Return: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		red := must.Get(Reduce(members, ReduceConfig{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, RevealProbability: 0.5, Longest: 10, Commitment: CommitmentConfig{Return: true}}))(t)
 		y := red.Candidates[0].Policy.(mdp.Deterministic)
 		seen := map[string]bool{}
 		for x, c := range red.Candidates {

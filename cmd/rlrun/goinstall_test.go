@@ -94,10 +94,7 @@ type session struct {
 }
 
 func (s session) goEnv(name string) string {
-	out, err := exec.Command("go", "env", name).Output()
-	if err != nil {
-		s.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "env", name).Output())(s)
 	return strings.TrimSpace(string(out))
 }
 
@@ -120,10 +117,7 @@ func (s session) run(dir, name string, args ...string) string {
 func (s session) publish(proxy string, m module.Version, root string, names []string) {
 	s.Helper()
 	forget := func() {
-		downloaded, err := filepath.Glob(filepath.Join(s.cache, "cache", "download", filepath.FromSlash(m.Path), "@v", m.Version+".*"))
-		if err != nil {
-			s.Fatal(err)
-		}
+		downloaded := must.Get(filepath.Glob(filepath.Join(s.cache, "cache", "download", filepath.FromSlash(m.Path), "@v", m.Version+".*")))(s)
 		for _, path := range append(downloaded, filepath.Join(s.cache, filepath.FromSlash(m.Path)+"@"+m.Version)) {
 			if err := os.RemoveAll(path); err != nil {
 				s.Error(err)
@@ -137,24 +131,15 @@ func (s session) publish(proxy string, m module.Version, root string, names []st
 		files = append(files, sourceFile{root, name})
 	}
 	dir := filepath.Join(proxy, filepath.FromSlash(m.Path), "@v")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.MkdirAll(dir, 0o777))
 	var archive bytes.Buffer
-	if err := zip.Create(&archive, m, files); err != nil {
-		s.Fatal(err)
-	}
-	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, zip.Create(&archive, m, files))
+	gomod := must.Get(os.ReadFile(filepath.Join(root, "go.mod")))(s)
 	for name, content := range map[string][]byte{
 		"list": []byte(m.Version + "\n"), m.Version + ".mod": gomod, m.Version + ".zip": archive.Bytes(),
 		m.Version + ".info": []byte(`{"Version": "` + m.Version + `", "Time": "2026-01-01T00:00:00Z"}`),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			s.Fatal(err)
-		}
+		must.Do(s, os.WriteFile(filepath.Join(dir, name), content, 0o666))
 	}
 }
 

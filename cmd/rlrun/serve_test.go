@@ -257,8 +257,5 @@ func TestServeInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish()
-	err = chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#live").textContent === "finished" && document.querySelectorAll("#comparison-table tbody tr").length === 1`, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#live").textContent === "finished" && document.querySelectorAll("#comparison-table tbody tr").length === 1`, nil)))
 }

@@ -157,10 +157,7 @@ func TestRunsUntilDecided(t *testing.T) {
 	for stopped := range 40 {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := plan(t, func(c *Config) { until(c); c.Workers, c.Lanes = 1, 1 })
-		done, err := p.Prepare(t.Context(), dir, stopped > 0, Session{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := must.Get(p.Prepare(t.Context(), dir, stopped > 0, Session{}))(t)
 		runs := 0
 		err = p.Run(ctx, Options{Dir: dir, Open: withAlways(opener(nil)), Done: done, Event: func(e Event) {
 			if runs += e.Runs; runs >= 9 {

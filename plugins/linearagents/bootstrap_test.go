@@ -101,10 +101,7 @@ func TestFaceAndFollow(t *testing.T) {
 	x.SetObservation([]float64{0, 0})
 	var p options.Problem
 	must.Do(t, x.DescribeDecision(&p))
-	tables, err := options.NewTables(3, 3, 0.99, options.TableConfig{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(options.NewTables(3, 3, 0.99, options.TableConfig{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}}))(t)
 	var want options.Problem
 	must.Do(t, tables.At(&want, held, nil, nil))
 	if !slices.Equal(p.Values, want.Values) || !slices.Equal(p.Arms, want.Arms) || !slices.Equal(p.Optimal, want.Optimal) {

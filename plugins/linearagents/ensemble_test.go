@@ -21,10 +21,7 @@ func open(t interface {
 	Helper()
 }, params string) *bootstrap {
 	t.Helper()
-	a, err := Bootstrap().OpenAgent(context.Background(), json.RawMessage(params), boxed, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Bootstrap().OpenAgent(context.Background(), json.RawMessage(params), boxed, 1))(t)
 	return lanes.Learners[[]float64](a)[0].(*bootstrap)
 }
 

@@ -170,10 +170,7 @@ func TestRefusals(t *testing.T) {
 func BenchmarkActive(b *testing.B) {
 	for _, d := range []int{2, 4, 6} {
 		b.Run(string(rune('0'+d)), func(b *testing.B) {
-			c, err := New(make([]float64, d), slices.Repeat([]float64{1}, d), 16, 8, 1<<17)
-			if err != nil {
-				b.Fatal(err)
-			}
+			c := must.Get(New(make([]float64, d), slices.Repeat([]float64{1}, d), 16, 8, 1<<17))(b)
 			dst, x, point := make([]int32, 16), slices.Repeat([]float64{0.3}, d), make([]float64, d)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // poor is an environment that pays NaN and never asks for a reset.
@@ -167,10 +168,7 @@ func TestCheckLaws(t *testing.T) {
 				return constant{actions.Start + actions.N - 1}, nil
 			},
 		}
-		v, err := check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), experiment.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), experiment.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {}))(t)
 		var broken []string
 		for _, b := range v.Violations {
 			broken = append(broken, string(b.Rule))
