@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/invopop/jsonschema"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rlrun/rlrun/framework/vector"
@@ -70,21 +71,7 @@ func printDescription(w io.Writer, d vector.Description) error {
 type param struct {
 	path     string
 	required bool
-
-	Type             string            `json:"type"`
-	Description      string            `json:"description"`
-	Default          any               `json:"default"`
-	Enum             []any             `json:"enum"`
-	Const            any               `json:"const"`
-	Minimum          *json.Number      `json:"minimum"`
-	Maximum          *json.Number      `json:"maximum"`
-	ExclusiveMinimum *json.Number      `json:"exclusiveMinimum"`
-	ExclusiveMaximum *json.Number      `json:"exclusiveMaximum"`
-	Items            *param            `json:"items"`
-	Properties       json.RawMessage   `json:"properties"`
-	Required         []string          `json:"required"`
-	Ref              string            `json:"$ref"`
-	Defs             map[string]*param `json:"$defs"`
+	*jsonschema.Schema
 }
 
 // readParams lists the parameters of a schema in its order, inner ones as a.b.
@@ -92,70 +79,35 @@ func readParams(schema json.RawMessage) ([]param, error) {
 	if len(schema) == 0 {
 		return nil, nil
 	}
-	var root param
+	var root jsonschema.Schema
 	if err := json.Unmarshal(schema, &root); err != nil {
 		return nil, err
 	}
 	var out []param
-	err := root.walk(&root, "", 0, &out)
-	return out, err
-}
-
-func (p *param) walk(root *param, path string, depth int, out *[]param) error {
-	if name, ok := strings.CutPrefix(p.Ref, "#/$defs/"); ok && root.Defs[name] != nil {
-		d := *root.Defs[name]
-		if p.Description != "" {
-			d.Description = p.Description
+	var walk func(p param, depth int)
+	walk = func(p param, depth int) {
+		if p.Schema == nil { // the property is null
+			return
 		}
-		d.path, d.required = p.path, p.required
-		p = &d
-	}
-	if path != "" {
-		p.path = path
-		*out = append(*out, *p)
-		path += "."
-	}
-	if len(p.Properties) == 0 || depth > 8 {
-		return nil
-	}
-	names, properties, err := ordered(p.Properties)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		inner := properties[name]
-		inner.required = slices.Contains(p.Required, name)
-		if err := inner.walk(root, path+name, depth+1, out); err != nil {
-			return err
+		if name, ok := strings.CutPrefix(p.Ref, "#/$defs/"); ok && root.Definitions[name] != nil {
+			d := *root.Definitions[name]
+			d.Description = cmp.Or(p.Description, d.Description)
+			p.Schema = &d
+		}
+		prefix := ""
+		if p.path != "" {
+			out = append(out, p)
+			prefix = p.path + "."
+		}
+		if p.Properties == nil || depth > 8 {
+			return
+		}
+		for x := p.Properties.Oldest(); x != nil; x = x.Next() {
+			walk(param{prefix + x.Key, slices.Contains(p.Required, x.Key), x.Value}, depth+1)
 		}
 	}
-	return nil
-}
-
-// ordered decodes an object of parameters and lists its keys in the order
-// written.
-func ordered(object json.RawMessage) ([]string, map[string]*param, error) {
-	properties := map[string]*param{}
-	if err := json.Unmarshal(object, &properties); err != nil {
-		return nil, nil, err
-	}
-	var names []string
-	dec := json.NewDecoder(strings.NewReader(string(object)))
-	if _, err := dec.Token(); err != nil {
-		return nil, nil, err
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		names = append(names, fmt.Sprint(key))
-		var skip json.RawMessage
-		if err := dec.Decode(&skip); err != nil {
-			return nil, nil, err
-		}
-	}
-	return names, properties, nil
+	walk(param{Schema: &root}, 0)
+	return out, nil
 }
 
 // values says what a parameter may be.
@@ -179,9 +131,9 @@ func (p *param) values() string {
 	}
 	for _, b := range []struct {
 		sign  string
-		bound *json.Number
+		bound json.Number
 	}{{"≥", p.Minimum}, {">", p.ExclusiveMinimum}, {"≤", p.Maximum}, {"<", p.ExclusiveMaximum}} {
-		if b.bound != nil {
+		if b.bound != "" {
 			words = append(words, b.sign+" "+b.bound.String())
 		}
 	}

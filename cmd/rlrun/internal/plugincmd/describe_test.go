@@ -16,7 +16,8 @@ func TestReadParams(t *testing.T) {
 			"n": {"type": "integer", "minimum": 1, "maximum": 5, "default": 2},
 			"inner": {"$ref": "#/$defs/Inner", "description": "about it"},
 			"list": {"type": "array", "items": {"type": "string"}},
-			"kind": {"enum": ["a", "b"]}
+			"kind": {"enum": ["a", "b"]},
+			"nothing": null
 		}}`)))(t)
 	var got []string
 	for _, p := range params {
