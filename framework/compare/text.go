@@ -8,9 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
@@ -281,30 +279,5 @@ func six(x float64) string {
 // render aligns the first left columns and the last to the left when it is words, the
 // others to the right.
 func render(header []string, rows [][]string, left int) string {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
-	style.Box.PaddingLeft, style.Box.PaddingRight = " ", " "
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	cells := func(row []string) table.Row {
-		out := make(table.Row, len(row))
-		for i, cell := range row {
-			out[i] = cell
-		}
-		return out
-	}
-	t.AppendHeader(cells(header))
-	var configs []table.ColumnConfig
-	for i, h := range header {
-		if i >= left && h != "verdict" && h != "group" {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
-	}
-	t.SetColumnConfigs(configs)
-	for _, row := range rows {
-		t.AppendRow(cells(row))
-	}
-	return t.Render()
+	return result.RenderTable(header, rows, func(i int) bool { return i >= left && header[i] != "verdict" && header[i] != "group" })
 }

@@ -132,39 +132,53 @@ func render(s *Summary, env string, ms []Metric) string {
 		}})
 	}
 
-	t := table.NewWriter()
-	t.SetStyle(plain())
-	t.SuppressTrailingSpaces()
-	header := make(table.Row, len(cols))
-	configs := make([]table.ColumnConfig, 0, len(cols))
+	header := make([]string, len(cols))
 	for i, c := range cols {
 		header[i] = c.header
-		if i > 0 {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
 	}
-	t.AppendHeader(header)
-	t.SetColumnConfigs(configs)
+	var rows [][]string
 	for _, agent := range s.Meta.Agents {
 		if s.Meta.Skips(env, agent) {
 			continue
 		}
-		row := make(table.Row, len(cols))
+		row := make([]string, len(cols))
 		for i, c := range cols {
 			row[i] = c.cell(agent)
 		}
-		t.AppendRow(row)
+		rows = append(rows, row)
 	}
-	return t.Render()
+	return RenderTable(header, rows, func(i int) bool { return i > 0 })
 }
 
-// plain is a style with a line under the header and no others.
-func plain() table.Style {
+// RenderTable aligns rows for a terminal, with a line under the header and no others. right
+// says which columns, from 0, are aligned to the right.
+func RenderTable(header []string, rows [][]string, right func(column int) bool) string {
+	t := table.NewWriter()
 	style := table.StyleLight
 	style.Format.Header = text.FormatDefault
 	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
 	style.Box.PaddingLeft, style.Box.PaddingRight = " ", " "
-	return style
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	cells := func(row []string) table.Row {
+		out := make(table.Row, len(row))
+		for i, cell := range row {
+			out[i] = cell
+		}
+		return out
+	}
+	t.AppendHeader(cells(header))
+	var configs []table.ColumnConfig
+	for i := range header {
+		if right(i) {
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	t.SetColumnConfigs(configs)
+	for _, row := range rows {
+		t.AppendRow(cells(row))
+	}
+	return t.Render()
 }
 
 // String shows the mean ± half of the interval, to two significant digits of
