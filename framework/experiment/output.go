@@ -34,7 +34,8 @@ const (
 
 // Prepare makes the output directory and writes the resolved config and the
 // provenance into it. With resume it reads which runs are done, after making
-// sure that they belong to the same experiment; runs that failed are not done.
+// sure that they belong to the same experiment; runs that failed are not done. If
+// runs are left, it removes what was made from the records of the others.
 // Without resume, a directory that holds anything but its lock is refused. Runs of
 // other programs than session's are refused (ErrOtherPrograms) unless session.Mixed
 // allows them. The session is appended to the provenance. The caller holds the
@@ -79,6 +80,11 @@ func (p *Plan) Prepare(ctx context.Context, dir string, resume bool, session Ses
 		}
 		if err := p.withAgents(dir, done); err != nil {
 			return nil, err
+		}
+		if len(p.jobs(done, Shard{})) > 0 {
+			if err := p.removeMade(dir); err != nil {
+				return nil, err
+			}
 		}
 	}
 	prov.add(session)

@@ -85,16 +85,43 @@ func outputEntries(dir string) ([]fs.DirEntry, error) {
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile }), err
 }
 
-// ours are the patterns of the files that rlrun writes into an output directory, as
-// paths with slashes. Of temporary files, records and plots isOurs asks for more.
-var ours = []string{
-	configFile, provenanceFile, tasksFile, metricsFile,
-	"curves.csv", "summary.csv", "decisions.csv", "comparisons.csv", databaseFile, ReportFile,
-	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", shardsDir + "/" + stageFile, provenanceDir + "/*.json",
-	"runs/*.jsonl", "plots/*.svg", "plots/*.png", agentsDir + "/*" + agentExt,
+// made are the patterns of the files that are made from records, as paths with slashes.
+var made = []string{
+	"curves.csv", "summary.csv", "decisions.csv", "comparisons.csv", databaseFile, ReportFile, "plots/*.svg", "plots/*.png",
 	"export/parquet/*.parquet", "export/csv/*.csv", "export/latex/summary.tex", "export/tensorboard/*/*/run-*/events.out.tfevents.*.rlrun",
+}
+
+// ours are the patterns of all files that rlrun writes into an output directory. Of
+// temporary files, records and plots isOurs asks for more.
+var ours = append([]string{
+	configFile, provenanceFile, tasksFile, metricsFile,
+	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", shardsDir + "/" + stageFile, provenanceDir + "/*.json",
+	"runs/*.jsonl", agentsDir + "/*" + agentExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
 	"submit/shards.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
+}, made...)
+
+// removeMade removes what was made from records, since more are about to be written. So
+// nobody takes the results of the earlier runs for those of all, whatever happens.
+func (p *Plan) removeMade(dir string) error {
+	in := os.DirFS(dir)
+	for _, pattern := range made {
+		names, err := fs.Glob(in, pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			info, err := os.Lstat(file)
+			if err == nil && p.isOurs(name, info.Mode().Type()) {
+				err = os.Remove(file)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // another shard may remove it, too
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkOurs makes sure that rlrun wrote all of an output directory's entries.

@@ -85,6 +85,11 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	if done, err = r.found(done); err != nil {
 		return &OutputError{x.Dir, err}
 	}
+	if len(x.Plan.jobs(done, s.Shard)) > 0 {
+		if err := x.Plan.removeMade(x.Dir); err != nil {
+			return &OutputError{x.Dir, err}
+		}
+	}
 	if err := r.write(ShardRunning); err != nil {
 		return &OutputError{x.Dir, err}
 	}

@@ -34,7 +34,8 @@ The output directory (output in the config; results/NAME by default) receives
   %s
 
 Ctrl-C stops the experiment and keeps the finished runs. Later, --resume makes the
-missing and the failed runs. --resume refuses a changed config. It refuses changed
+missing and the failed runs. Before the first of them it removes outputs and exports
+of the earlier runs. --resume refuses a changed config. It refuses changed
 programs (a rebuilt plugin or rlrun, or another architecture) unless --mixed is given.
 
 --shard I/N makes the runs of shard I (0 to N-1) of N, for clusters. Any number of
