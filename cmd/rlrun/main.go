@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -90,6 +91,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if errors.Is(err, plugin.ErrTimeout) && cmd.Flag("timeout") != nil {
 		fmt.Fprintf(stderr, "rlrun: for %q, --timeout sets all these limits\n", cmd.CommandPath())
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		fmt.Fprintln(stderr, "rlrun: raise the limit of open files (ulimit -n, or the system's), or use fewer workers and processes (--workers)")
 	}
 	return status(err)
 }

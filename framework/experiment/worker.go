@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/loop"
@@ -242,7 +243,7 @@ func (w *worker) work(ctx context.Context, queue *batches) error {
 // the others are done without it. A lane that is merely suspected must first fail alone.
 // If it does not, or no lane is named, the batch is halved until each run that fails
 // stands alone. Runs of a cell that is given up are recorded as such. The error is the
-// context's. Then only the runs in progress are lost.
+// context's, or says what the host lacks. Then only the runs in progress are lost.
 func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	if why := w.failures.reason(w.cell); why != "" {
 		w.abandon(runs, why)
@@ -259,6 +260,9 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	}
 	if retries > 0 {
 		return w.runBatch(ctx, runs, retries-1)
+	}
+	if hostLacks(err) {
+		return err
 	}
 	if len(runs) == 1 {
 		w.fail(runs[0], 0, err)
@@ -282,6 +286,12 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 		return w.runRest(ctx, rest)
 	}
 	return w.bisect(ctx, runs)
+}
+
+// hostLacks tells whether this machine has no more open files, processes or memory for
+// rlrun. No run is at fault then.
+func hostLacks(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}, func(lack error) bool { return errors.Is(err, lack) })
 }
 
 // runRest does the other runs of a batch after one has failed. They are done one by one

@@ -93,11 +93,29 @@ func (w *writer) flush() error {
 	}
 	w.mu.Unlock()
 	for _, c := range slices.SortedFunc(maps.Keys(all), func(a, b Cell) int { return cmp.Or(a.Environment-b.Environment, a.Agent-b.Agent) }) {
-		if w.err == nil {
-			w.err = w.write(c, all[c])
+		if w.err != nil {
+			break
 		}
+		if err := w.write(c, all[c]); hostLacks(err) {
+			w.putBack(all)
+			return err
+		} else {
+			w.err = err
+		}
+		delete(all, c)
 	}
 	return w.err
+}
+
+// putBack takes records over again that were not written, as the workers have too many
+// files open. The experiment ends, workers close theirs, and the last flush writes them.
+func (w *writer) putBack(all map[Cell][]result.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c, recs := range w.recs {
+		all[c] = append(all[c], recs...)
+	}
+	w.recs = all
 }
 
 func (w *writer) write(c Cell, recs []result.Record) error {

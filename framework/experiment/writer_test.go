@@ -3,17 +3,20 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -91,6 +94,63 @@ func TestUnwritableRecordsEndTheExperiment(t *testing.T) {
 			t.Error("the timer failed in silence")
 		}
 	})
+}
+
+// full is a file system on which no file can be made while a process has too many open.
+type full struct {
+	disk.OS
+	files *atomic.Bool
+}
+
+func (f full) CreateTemp(name string) (disk.File, error) {
+	if f.files.Load() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EMFILE}
+	}
+	return f.OS.CreateTemp(name)
+}
+
+// Records that cannot be written while too many files are open are written at the end,
+// when those of the workers are closed.
+func TestRecordsSurviveTooManyOpenFiles(t *testing.T) {
+	p, dir := plan(t, func(c *Config) { c.Lanes, c.Workers = 1, 1 }), t.TempDir()
+	var files atomic.Bool
+	p.disk = full{files: &files}
+	files.Store(true)
+	err := p.Run(t.Context(), Options{Dir: dir, Open: func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+		plugin, _, err := opener(nil)(ctx, c)
+		return plugin, func() error { files.Store(false); return nil }, err
+	}})
+	if !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(records(t, dir)); n != 23 {
+		t.Errorf("of the 23 runs of the first agent, which had ended, %d have records", n)
+	}
+}
+
+// A plugin that cannot be started since too many files are open is no fault of its runs:
+// the experiment ends, and no run counts as failed.
+func TestTooManyOpenFilesFailNoRun(t *testing.T) {
+	p, dir := plan(t, func(c *Config) { c.Workers = 1 }), t.TempDir()
+	done := do(t, p, t.TempDir(), false, opener(nil))
+	err := p.Run(t.Context(), Options{Dir: dir, Open: func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+		if c.Name == "two" {
+			return nil, nil, fmt.Errorf("cannot start it: %w", &os.SyscallError{Syscall: "pipe2", Err: syscall.EMFILE})
+		}
+		return opener(nil)(ctx, c)
+	}})
+	if !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("got %v", err)
+	}
+	got := records(t, dir)
+	if len(got) != 23 {
+		t.Errorf("%d records, 23 runs had ended", len(got))
+	}
+	for key, r := range got {
+		if r != done[key] {
+			t.Errorf("%v: %s, and otherwise %s", key, r, done[key])
+		}
+	}
 }
 
 // While a batch that failed is done again in parts, the parts that are done are
