@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/report/reporttest"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Long names do not push the verdicts out of the window.
@@ -22,9 +23,7 @@ func TestLongNamesLeaveRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := WriteHTML(f, compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteHTML(f, compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))))
 	var tables, wide int
 	const hidden = `[...document.querySelectorAll(".wide table")].filter((e) => e.offsetWidth > e.parentElement.clientWidth + 1).length`
 	err = chromedp.Run(ctx, chromedp.EmulateViewport(1100, 900), chromedp.Navigate("file://"+file),

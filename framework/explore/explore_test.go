@@ -512,9 +512,7 @@ func BenchmarkStep(b *testing.B) {
 					in.Observations.Int64[i], in.Rewards[i] = walk[(k+i)%len(walk)], float64(k%7)
 					actions.Int64[i] = 5
 				}
-				if err := a.Step(b.Context(), in, &actions); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, a.Step(b.Context(), in, &actions))
 				if k == 0 {
 					for i := range in.Signals {
 						in.Signals[i] = vector.Continue

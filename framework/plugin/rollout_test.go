@@ -174,10 +174,7 @@ func BenchmarkRollout(b *testing.B) {
 		for _, way := range []string{"stepped", "rolled"} {
 			for _, steps := range []int{16, 64, 256, 1024} {
 				b.Run(fmt.Sprintf("lanes=%d/%s/T=%d", lanes, way, steps), func(b *testing.B) {
-					env, err := p.OpenEnvironment(b.Context(), []byte(`{"lane":-1,"fault":"endless"}`), lanes)
-					if err != nil {
-						b.Fatal(err)
-					}
+					env := must.Get(p.OpenEnvironment(b.Context(), []byte(`{"lane":-1,"fault":"endless"}`), lanes))(b)
 					defer env.Close()
 					if way == "stepped" {
 						env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
@@ -185,9 +182,7 @@ func BenchmarkRollout(b *testing.B) {
 					in, out := rolloutOf(env.Spec(), lanes, steps, 1), vector.NewTrajectories(env.Spec(), lanes, steps)
 					b.ReportAllocs()
 					for b.Loop() {
-						if err := vector.RollOut(b.Context(), env, in, out); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, vector.RollOut(b.Context(), env, in, out))
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes*steps), "ns/step")
 				})

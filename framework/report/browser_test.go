@@ -152,9 +152,7 @@ func TestPageOnPaper(t *testing.T) {
 		t.Errorf("after printing the page is %s", got)
 	}
 	// A4 with the margins of browsers. Tables are not cut off at its edge.
-	if err := chromedp.Run(ctx, emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(718, 1000, 1, false)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(718, 1000, 1, false)))
 	if got := evaluate[[]string](t, ctx, `[...document.querySelectorAll(".scroll")].filter((s) => s.scrollWidth > s.clientWidth).map((s) => s.innerText.slice(0, 60) + " " + s.scrollWidth + " " + s.clientWidth)`); len(got) > 0 {
 		t.Errorf("tables wider than the paper: %q", got)
 	}
@@ -283,9 +281,7 @@ func BenchmarkOpenPage(b *testing.B) {
 			}
 			text := page(b, invented(labels, size.environments, 200), Page{})
 			file := filepath.Join(b.TempDir(), "report.html")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(file, []byte(text), 0o600))
 			open := func() (ms float64) {
 				const drawn = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(performance.now())))))`
 				if err := chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate("file://"+file),
