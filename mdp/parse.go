@@ -66,72 +66,49 @@ func (p *parser) value(key string) (err error) {
 		p.d.Actions, err = p.integer()
 		p.at[key] = []int64{p.offset}
 	case "actions":
-		err = p.list(key, func() error {
-			name, err := p.text()
-			p.d.ActionNames = append(p.d.ActionNames, name)
-			return err
-		})
+		err = p.list(key, read(&p.d.ActionNames, func(name *string) (err error) { *name, err = p.text(); return err }))
 	case "transitions":
-		err = p.list(key, func() error {
-			var t Transition
-			err := p.entry(&t.P, &t.S, &t.A, &t.Next)
-			p.d.Transitions = append(p.d.Transitions, t)
-			return err
-		})
+		err = p.list(key, read(&p.d.Transitions, func(t *Transition) error { return p.entry(&t.P, &t.S, &t.A, &t.Next) }))
 	case "rewards":
-		err = p.list(key, func() error { return p.reward(&p.d.Rewards) })
+		err = p.list(key, read(&p.d.Rewards, func(r *Reward) error { return p.entry(&r.R, &r.S, &r.A) }))
 	case "noise":
-		err = p.list(key, func() error { return p.reward(&p.d.GaussianNoise) })
+		err = p.list(key, read(&p.d.GaussianNoise, func(r *Reward) error { return p.entry(&r.R, &r.S, &r.A) }))
 	case "successor_rewards":
-		err = p.list(key, func() error {
-			var r SuccessorReward
-			err := p.entry(&r.R, &r.S, &r.A, &r.Next)
-			p.d.SuccessorRewards = append(p.d.SuccessorRewards, r)
-			return err
-		})
+		err = p.list(key, read(&p.d.SuccessorRewards, func(r *SuccessorReward) error { return p.entry(&r.R, &r.S, &r.A, &r.Next) }))
 	case "bernoulli":
-		err = p.list(key, func() error {
-			var x Pair
-			err := p.entry(nil, &x.S, &x.A)
-			p.d.Bernoulli = append(p.d.Bernoulli, x)
-			return err
-		})
+		err = p.list(key, read(&p.d.Bernoulli, func(x *Pair) error { return p.entry(nil, &x.S, &x.A) }))
 	case "initial":
-		err = p.list(key, p.initial)
+		err = p.list(key, read(&p.d.Initial, p.initial))
 	case "terminal":
-		err = p.list(key, func() error {
-			s, err := p.integer()
-			p.d.Terminal = append(p.d.Terminal, s)
-			return err
-		})
+		err = p.list(key, read(&p.d.Terminal, func(s *int) (err error) { *s, err = p.integer(); return err }))
 	default:
 		err = fmt.Errorf("unknown key %q", key)
 	}
 	return err
 }
 
+// read returns what reads an entry and appends it to a list.
+func read[T any](list *[]T, entry func(*T) error) func() error {
+	return func() error {
+		var e T
+		err := entry(&e)
+		*list = append(*list, e)
+		return err
+	}
+}
+
 // initial reads one entry of the initial distribution: a pair [s,p], or the
 // probability of the state that the entry's place names.
-func (p *parser) initial() error {
+func (p *parser) initial(w *Weight) error {
 	t, err := p.token()
 	if err != nil {
 		return err
 	}
-	var w Weight
 	if t == json.Delim('[') {
-		err = p.rest(&w.P, &w.S)
-	} else {
-		w.S = len(p.d.Initial)
-		w.P, err = number(t)
+		return p.rest(&w.P, &w.S)
 	}
-	p.d.Initial = append(p.d.Initial, w)
-	return err
-}
-
-func (p *parser) reward(list *[]Reward) error {
-	var r Reward
-	err := p.entry(&r.R, &r.S, &r.A)
-	*list = append(*list, r)
+	w.S = len(p.d.Initial)
+	w.P, err = number(t)
 	return err
 }
 
