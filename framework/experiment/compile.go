@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
@@ -240,6 +241,9 @@ func expand(key string, list []Component) (out []Component, origins []int, err e
 			}
 			if s.WarmStart != nil && key != agents {
 				return nil, nil, At(errors.New("environments learn nothing; it belongs to an agent"), key, i, "warm_start")
+			}
+			if strings.ContainsFunc(s.Name, unicode.IsControl) {
+				return nil, nil, At(fmt.Errorf("the name %q has a line break or another control character, which tables cannot show; give it a name of one line", s.Name), key, i)
 			}
 			if j, dup := seen[s.Name]; dup {
 				return nil, nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)

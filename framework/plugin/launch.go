@@ -163,13 +163,16 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 // directory in it (21), and the socket (17).
 const longestParent = 48
 
+// unsaid are characters that the line of the handshake, which names the socket, cannot hold.
+const unsaid = "|\r\n"
+
 // socketDir makes a directory for a socket: a new one, that only this user can enter. It is
 // in the directory for temporary files, or in /tmp where that is of no use. The caller
 // removes it.
 func socketDir() (string, error) {
-	err := errors.New("the path of the directory for temporary files is relative or too long")
+	err := errors.New("the path of the directory for temporary files is relative or too long, or has a line break or a bar")
 	for _, parent := range []string{filepath.Clean(os.TempDir()), "/tmp"} {
-		if !filepath.IsAbs(parent) || len(parent) > longestParent && runtime.GOOS != "windows" {
+		if !filepath.IsAbs(parent) || strings.ContainsAny(parent, unsaid) || len(parent) > longestParent && runtime.GOOS != "windows" {
 			continue
 		}
 		var dir string

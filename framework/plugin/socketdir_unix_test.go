@@ -3,6 +3,7 @@
 package plugin
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,9 +23,11 @@ func TestSocketDir(t *testing.T) {
 		must.Do(t, os.Mkdir(dir, 0o777))
 		return dir
 	}
-	longest := sub(longestParent)
+	longest, broken, barred := sub(longestParent), filepath.Join(short, "a\nb"), filepath.Join(short, "a|b")
+	must.Do(t, errors.Join(os.Mkdir(broken, 0o777), os.Mkdir(barred, 0o777)))
 	for temporary, want := range map[string]string{
 		short: short, longest + "/": longest, sub(longestParent + 1): "/tmp", "relative": "/tmp", filepath.Join(short, "none"): "/tmp",
+		broken: "/tmp", barred: "/tmp",
 	} {
 		t.Setenv("TMPDIR", temporary)
 		dir := must.Get(socketDir())(t)

@@ -189,3 +189,12 @@ func TestTableFitsWidth(t *testing.T) {
 		t.Errorf("all metrics are gone:\n%s", &buf)
 	}
 }
+
+// Columns stay aligned where a name has characters that are not shown as they are.
+func TestTableOfHiddenCharacters(t *testing.T) {
+	got := RenderTable([]string{"agent", "n"}, [][]string{{"\u202eab", "1"}, {"abc", "1"}}, func(int) bool { return false })
+	const want = " agent  n\n──────────\n �ab    1\n abc    1"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // columns returns the metrics of the terminal table, from left to right: metrics without
@@ -163,7 +164,7 @@ func RenderTable(header []string, rows [][]string, right func(column int) bool) 
 	cells := func(row []string) table.Row {
 		out := make(table.Row, len(row))
 		for i, cell := range row {
-			out[i] = cell
+			out[i] = printable.Text(cell) // as it will be shown, to know its width
 		}
 		return out
 	}

@@ -162,9 +162,10 @@ def test_no_directory_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(PluginError):
             Process(["/bin/false"])
         assert os.listdir(directory) == []
-        monkeypatch.setattr(tempfile, "tempdir", "/tmp/" + "x" * 60)
-        with _socket_directory() as made:
-            assert os.path.dirname(made) == "/tmp"
+        for useless in ("/tmp/" + "x" * 60, directory + "/a\nb", directory + "/a|b"):
+            monkeypatch.setattr(tempfile, "tempdir", useless)
+            with _socket_directory() as made:
+                assert os.path.dirname(made) == "/tmp"
 
 
 def alive(pid: int) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +33,6 @@ output: out
 
 @pytest.fixture(scope="module")
 def directory(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import subprocess  # noqa: PLC0415
-
     directory = tmp_path_factory.mktemp("results")
     (directory / "exp.yaml").write_text(CONFIG)
     subprocess.run([program, "run", "exp.yaml", "--quiet"], cwd=directory, check=True)
@@ -145,6 +146,16 @@ def test_compare(directory: Path) -> None:
     assert many[20] == "… and 40 more; .comparisons has all of them."
     with pytest.raises(ValueError, match="no agent is called"):
         rlrun.compare(directory, pairs=("greedy", "nobody"))
+
+
+def test_names_in_any_locale(program: str, tmp_path: Path) -> None:
+    """What rlrun prints is UTF-8, also where the locale has another encoding."""
+    (tmp_path / "exp.yaml").write_text(CONFIG.replace("exploring", "ε-greedy ±"), encoding="utf-8")
+    subprocess.run([program, "run", "exp.yaml", "--quiet"], cwd=tmp_path, check=True)
+    environ = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "utf-8"}
+    script = "import rlrun, rlrun.client as c; c.command('chain'); print(rlrun.compare('out'))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environ, capture_output=True, check=False)
+    assert "ε-greedy ±" in done.stdout.decode(), done.stderr.decode()
 
 
 @pytest.mark.slow

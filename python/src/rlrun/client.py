@@ -70,7 +70,7 @@ def command(plugin: str | Sequence[str]) -> list[str]:
     if "/" in plugin:
         return [plugin]
     rlrun = program()
-    listing = subprocess.run([rlrun, "plugin", "list", "--json"], capture_output=True, check=True, text=True)
+    listing = subprocess.run([rlrun, "plugin", "list", "--json"], capture_output=True, check=True, encoding="utf-8")
     known = {entry["name"]: entry for entry in json.loads(listing.stdout)}
     if plugin not in known:
         near = difflib.get_close_matches(plugin, known)
@@ -83,10 +83,11 @@ def command(plugin: str | Sequence[str]) -> list[str]:
 def _socket_directory() -> tempfile.TemporaryDirectory[str]:
     """Make a directory that only this user can enter, with a path short enough for a socket's name.
 
-    A socket's name has at most 103 bytes (macOS), and the part below the parent has 55.
+    A socket's name has at most 103 bytes (macOS), and the part below the parent has 55. The
+    handshake, a line whose fields end in bars, cannot name every path.
     """
     parent = tempfile.gettempdir()
-    parent = parent if len(os.fsencode(parent)) <= 48 else "/tmp"
+    parent = "/tmp" if len(os.fsencode(parent)) > 48 or set(parent) & set("|\r\n") else parent
     return tempfile.TemporaryDirectory(prefix="rlrun-", dir=parent, ignore_cleanup_errors=True)
 
 

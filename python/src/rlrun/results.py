@@ -214,7 +214,7 @@ def compare(
     command += [f"--{name}={value}" for name, value in options.items() if value is not None]
     command += [f"--scores={name}={low},{high}" for name, (low, high) in (scores or {}).items()]
     command += ["--unpaired"] * unpaired
-    done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
     return Comparison(json.loads(done.stdout))
