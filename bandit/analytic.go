@@ -11,8 +11,8 @@ import (
 // the paper derives its threshold.
 type ShiftedExponential struct{ Mu, Rate float64 }
 
-// NewShiftedExponential returns a ShiftedExponential with the given parameters, or an error if one of them is out of
-// range. A literal is not checked.
+// NewShiftedExponential returns a ShiftedExponential with the given parameters, or an error if
+// one of them is out of range. A literal is not checked.
 func NewShiftedExponential(mu, rate float64) (ShiftedExponential, error) {
 	if math.IsNaN(mu) || math.IsInf(mu, 0) || !(rate > 0) || math.IsInf(rate, 1) {
 		return ShiftedExponential{}, fmt.Errorf("an exponential belief needs a finite location and a positive, finite rate, not %v and %v", mu, rate)

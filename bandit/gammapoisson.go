@@ -13,8 +13,8 @@ import (
 // Update needs a pointer, and rewards ≥ 0.
 type GammaPoisson struct{ A, B float64 }
 
-// NewGammaPoisson returns a GammaPoisson with the given parameters, or an error if one of them is out of
-// range. A literal is not checked.
+// NewGammaPoisson returns a GammaPoisson with the given parameters, or an error if one of them
+// is out of range. A literal is not checked.
 func NewGammaPoisson(a, b float64) (GammaPoisson, error) {
 	if !(a > 0 && b > 0) || math.IsInf(a+b, 1) {
 		return GammaPoisson{}, fmt.Errorf("a gamma-poisson belief needs positive, finite parameters, not %v and %v", a, b)

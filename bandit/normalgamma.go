@@ -16,8 +16,8 @@ import (
 // pointer. Like that of Gaussian, its support has no lower end.
 type NormalGamma struct{ Mu, Lambda, Alpha, Beta float64 }
 
-// NewNormalGamma returns a NormalGamma with the given parameters, or an error if one of them is out of
-// range. A literal is not checked.
+// NewNormalGamma returns a NormalGamma with the given parameters, or an error if one of them is
+// out of range. A literal is not checked.
 func NewNormalGamma(mu, lambda, alpha, beta float64) (NormalGamma, error) {
 	if math.IsNaN(mu) || math.IsInf(mu, 0) || !(lambda > 0 && alpha > 0.5 && beta > 0) ||
 		math.IsInf(lambda+alpha+beta, 1) {

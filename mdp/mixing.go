@@ -45,8 +45,8 @@ func (o MixingOptions) thresholds(states int) (eta, epsilon float64, err error) 
 }
 
 // Mixing holds exploration mixing times (docs/theory.md §2.1): T(s,a) is the first T ≥ 1
-// with ½‖(P(·|s,a) − P_π(s,·)) P_π^(T−1)‖₁ < η. This is the number of steps after which
-// one action a in s, taken instead of following π, is forgotten.
+// with ½‖(P(·|s,a) − P_π(s,·)) P_π^(T−1)‖₁ < η. This is the number of steps
+// after which one action a in s, taken instead of following π, is forgotten.
 type Mixing struct {
 	Eta, Epsilon float64 // the threshold in total variation, and in the paper's scale, ε = 2η/|S|
 	// T[s][a] is the mixing time, Never when the deviation is never forgotten.

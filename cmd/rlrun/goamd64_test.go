@@ -18,9 +18,10 @@ import (
 // unfused tells Go's compiler to fuse no multiplication with an addition.
 const unfused = "-gcflags=all=-d=fmahash=qn"
 
-// Go's compiler fuses multiplications with additions for newer processors (GOAMD64=v3), which rounds once less. That
-// is all that changes a bit: without it, a build for them records the same bytes. It counts as another program anyway:
-// its runs are not added to those of the other build.
+// Go's compiler fuses multiplications with additions for newer processors (GOAMD64=v3), which
+// rounds once less. That is all that changes a bit: without it, a build for them records the
+// same bytes. It counts as another program anyway: its runs are not added to those of the other
+// build.
 func TestInstructionSets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles rlrun for another instruction set; make ci does it")

@@ -64,8 +64,8 @@ func BenchmarkTwoShards(b *testing.B) {
 	b.ReportMetric(oneCPU.Seconds()/twoCPU.Seconds(), "speed-up-by-cpu")
 }
 
-// A thousand shards of an experiment, as a cluster leaves it behind: the CPU time of one more shard, which has nothing
-// to do, and the merge.
+// A thousand shards of an experiment, as a cluster leaves it behind: the CPU time of one more
+// shard, which has nothing to do, and the merge.
 func BenchmarkThousandShards(b *testing.B) {
 	for _, runs := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) { benchShards(b, 1000, runs) })
@@ -86,8 +86,8 @@ func benchShards(b *testing.B, shards, runs int) {
 		}
 		return cmd.ProcessState
 	}
-	// One process makes the runs. They are dealt out to the files of shards, line by line: what a process holds counts
-	// as memory of those that it starts.
+	// One process makes the runs. They are dealt out to the files of shards, line by line: what a
+	// process holds counts as memory of those that it starts.
 	call("--out", "one", "--shard", "0/1", "--workers", "0")
 	call("--out", "many", "--shard", fmt.Sprintf("0/%d", shards))
 	dir := rlrun().Dir

@@ -68,7 +68,8 @@ func episodicTasks(name string) (tasks []task, err error) {
 	return tasks, nil
 }
 
-// writeEpisodes writes the models and the config of a study of tasks with episodes, and returns the path of the config.
+// writeEpisodes writes the models and the config of a study of tasks with episodes, and returns
+// the path of the config.
 func writeEpisodes(name string) (string, error) {
 	tasks, err := episodicTasks(name)
 	if err != nil {

@@ -47,7 +47,8 @@ func writeHandmade(name string) (string, error) {
 	return writeExperiment(name, "Agents on tasks that were written by hand.", 4, tasks, handmadeAgents)
 }
 
-// handmadeBoard prints how agents score on tasks written by hand, and how the first two compare with the others.
+// handmadeBoard prints how agents score on tasks written by hand, and how the first two compare
+// with the others.
 func handmadeBoard(s *study) error {
 	tasks, err := handmadeTasks(strings.Replace(s.name, "-short", "", 1))
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// task is a task of a study whose config is generated: its environment in the config, without its name, and its model.
+// task is a task of a study whose config is generated: its environment in the config, without
+// its name, and its model.
 type task struct {
 	name, kind  string
 	environment map[string]any

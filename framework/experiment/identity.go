@@ -240,8 +240,8 @@ func (s *Session) plugin(name string, args []string) *PluginProvenance {
 	return nil
 }
 
-// unchanged returns an error if a file that a component's parameters name is not what it was when the component's
-// plugin was identified. A file that is gone is the plugin's matter.
+// unchanged returns an error if a file that a component's parameters name is not what it was
+// when the component's plugin was identified. A file that is gone is the plugin's matter.
 func (s *Session) unchanged(c Component) error {
 	p := s.plugin(c.Plugin, c.Args)
 	if p == nil {
@@ -317,8 +317,8 @@ func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept [
 	return nil
 }
 
-// Blame adds to an error about records of a run that differ which plugin is not deterministic. Plugins that come with
-// rlrun are. It returns other errors as they are.
+// Blame adds to an error about records of a run that differ which plugin is not deterministic.
+// Plugins that come with rlrun are. It returns other errors as they are.
 func (p *Plan) Blame(err error) error {
 	var double *result.DoubleError
 	if !errors.As(err, &double) || double.Programs[0] != double.Programs[1] {

@@ -93,7 +93,8 @@ func (c *scratch) stop(err error) error {
 	return err
 }
 
-// move moves finished files of records to the output directory, those of an environment and agent in one.
+// move moves finished files of records to the output directory, those of an environment and
+// agent in one.
 func (c *scratch) move() error {
 	files, err := result.RecordFiles(c.dir)
 	if err != nil {

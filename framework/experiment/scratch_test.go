@@ -7,7 +7,8 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-// A scratch directory's records are moved into one file for each environment and agent, since clusters count files.
+// A scratch directory's records are moved into one file for each environment and agent, since
+// clusters count files.
 func TestScratchMovesIntoFewFiles(t *testing.T) {
 	c := &scratch{plan: plan(t, nil), dir: t.TempDir(), target: t.TempDir()}
 	programs := result.Programs{Host: "aa", Environment: "aa", Agent: "bb"}

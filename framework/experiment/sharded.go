@@ -138,7 +138,8 @@ func (s Sharded) claim(ctx context.Context, x *Experiment) error {
 	return nil
 }
 
-// await takes a lock that others may have for a while. held makes the error for one that is not free in time.
+// await takes a lock that others may have for a while. held makes the error for one that is not
+// free in time.
 func (s *Sharded) await(ctx context.Context, take func(path string) (*lockfile.Lock, error), path string, held func(holder string) error) (*lockfile.Lock, error) {
 	for began, told := time.Now(), false; ; {
 		lock, err := take(path)

@@ -170,7 +170,8 @@ func TestLaTeX(t *testing.T) {
 	if !strings.Contains(string(text), `a\_1 & 2 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 &") {
 		t.Errorf("%s", text)
 	}
-	// After \\, LaTeX takes [ or * at the beginning of a row for an argument. It reads [up] as a distance, and hangs.
+	// After \\, LaTeX takes [ or * at the beginning of a row for an argument. It reads [up] as a
+	// distance, and hangs.
 	for cell, want := range map[string]string{
 		"[up]": "{}[up]", "*": "{}*", "a [b] *": "a [b] *", `<b> "γ≥0.9|σ"`: "$<$b$>$ ''$\\gamma$$\\ge$0.9$|$$\\sigma$''", "-1": "$-$1",
 	} {

@@ -17,13 +17,14 @@ const (
 type Origin struct {
 	Environment, Agent string // slugs
 	First, Last        int    // runs
-	// Shard is set if a shard, counted from 0, of Shards made the file: it holds runs of that shard alone.
+	// Shard is set if a shard, counted from 0, of Shards made the file: it holds runs of that
+	// shard alone.
 	Shard, Shards int
 	Programs      Programs // identities of those that made the records
 }
 
-// RecordsName names a file of records, without its extension: ENV.AGENT.FIRST-LAST, then sI-N if shard I of N made
-// them, then p and the identities of the programs.
+// RecordsName names a file of records, without its extension: ENV.AGENT.FIRST-LAST, then sI-N
+// if shard I of N made them, then p and the identities of the programs.
 func RecordsName(o Origin) string {
 	name := fmt.Sprintf("%s.%s.%d-%d", o.Environment, o.Agent, o.First, o.Last)
 	if o.Shards > 0 {
@@ -35,7 +36,8 @@ func RecordsName(o Origin) string {
 	return name
 }
 
-// OriginOf reads the name of a file of records. Of a name that says nothing, ok is false and the origin is zero.
+// OriginOf reads the name of a file of records. Of a name that says nothing, ok is false and
+// the origin is zero.
 func OriginOf(file string) (o Origin, ok bool) {
 	parts := strings.Split(strings.TrimSuffix(filepath.Base(file), runsExt), ".")
 	if len(parts) < 3 {

@@ -74,7 +74,8 @@ func (p *parser) head() (k Key, s Status) {
 	return k, Status(p.string())
 }
 
-// tail reads the experiment at the end of a line, which stands before the checksum; empty if the line has none.
+// tail reads the experiment at the end of a line, which stands before the checksum; empty if
+// the line has none.
 func (p *parser) tail(body []byte) (experiment string) {
 	body = bytes.TrimSuffix(body, []byte("}"))
 	const key = `,"experiment":`

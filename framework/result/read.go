@@ -87,11 +87,10 @@ type Runs struct {
 // given up counts as that if it has no other record. Equal ok
 // records of a run count as one; of unequal ones the error wraps
 // ErrNotDeterministic and names both. Records of a run that name different experiments
-// all count: the experiment refuses those that are not its own. A last line without a line feed that is not a
-// whole record was cut off, by a power cut or in a copy. It is left out with a
-// notice; its run counts as not done. Any other line that is not a record, or
-// not the one that was written, is an error that wraps ErrDamaged and names file
-// and line.
+// all count: the experiment refuses those that are not its own. A last line without a line feed
+// that is not a whole record was cut off, by a power cut or in a copy. It is left out with a
+// notice; its run counts as not done. Any other line that is not a record, or not the one that
+// was written, is an error that wraps ErrDamaged and names file and line.
 func OpenRuns(dir string) (*Runs, error) { return OpenRunsContext(context.Background(), dir) }
 
 // OpenRunsContext is OpenRuns that ends with the context's cause when that is done.

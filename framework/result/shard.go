@@ -14,8 +14,8 @@ import (
 // ShardRuns says which runs a shard has, for OpenShard.
 type ShardRuns struct {
 	Shard, Shards int // number of the shard, from 0, and number of shards
-	// Of lists the runs of the shard from first to last of an environment and an agent, by label, in increasing
-	// order.
+	// Of lists the runs of the shard from first to last of an environment and an agent, by label,
+	// in increasing order.
 	Of func(environment, agent string, first, last int) []int
 }
 
@@ -106,8 +106,8 @@ type bisection struct {
 	from               int64 // where a line begins; runs before it are smaller than the next one that is looked for
 }
 
-// find returns the entries of a run. whole is false if there is something in the file that only a reader of the whole
-// can judge.
+// find returns the entries of a run. whole is false if there is something in the file that only
+// a reader of the whole can judge.
 func (b *bisection) find(run int) (found []Entry, whole bool) {
 	low, high := b.from, b.size
 	for high-low > linear {
@@ -148,7 +148,8 @@ func (b *bisection) seek(at int64) {
 	b.lines.Reset(io.NewSectionReader(b.file, at, b.size-at))
 }
 
-// lineAfter returns the first line that begins after an offset; start is the file's size if there is none.
+// lineAfter returns the first line that begins after an offset; start is the file's size if
+// there is none.
 func (b *bisection) lineAfter(offset int64) (start int64, e Entry, ok bool) {
 	b.seek(offset)
 	for start = offset; ; {

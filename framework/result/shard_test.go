@@ -10,8 +10,8 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-// A shard finds the records of its runs, and those alone, wherever they are: in files of its own, of another division,
-// of one process, and packed.
+// A shard finds the records of its runs, and those alone, wherever they are: in files of its
+// own, of another division, of one process, and packed.
 func TestOpenShard(t *testing.T) {
 	const runs, shards = 3000, 300
 	dir := t.TempDir()

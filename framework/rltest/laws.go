@@ -56,9 +56,10 @@ const (
 
 // looks are the t tests of each law and task, where actions cannot be compared exactly.
 // The first finds what is broken clearly. Laws that it leaves open are tested again, with
-// further runs. Half of the laws that are kept are left open by the first look, and a fifth of these by the
-// second. So a law that is kept is found broken in a task with a probability of at most
-// 1e-4 + 2e-4/2 + 1e-3/10 = 3e-4. The runs are fixed, so that a check that passes once passes always.
+// further runs. Half of the laws that are kept are left open by the first look, and a fifth of
+// these by the second. So a law that is kept is found broken in a task with a probability of at
+// most 1e-4 + 2e-4/2 + 1e-3/10 = 3e-4. The runs are fixed, so that a check that passes once
+// passes always.
 var looks = []struct {
 	first, runs int
 	broken      float64 // the law is broken if p is at most this
@@ -82,8 +83,8 @@ var looks = []struct {
 //
 // The result is nil or a list of broken rules (see Broken). It has every
 // law that the agent breaks but does not declare in its description, every law declared
-// without a reason, and every declared name that is no law. Laws that are declared are not tried. The error wraps
-// framework.ErrUnsupported if the agent accepts none of the tasks.
+// without a reason, and every declared name that is no law. Laws that are declared are not
+// tried. The error wraps framework.ErrUnsupported if the agent accepts none of the tasks.
 func CheckLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) error {
 	d, err := p.Describe(ctx)
 	if err != nil {

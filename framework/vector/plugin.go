@@ -77,7 +77,8 @@ func (p *EnvironmentPlugin) OpenAgent(context.Context, json.RawMessage, framewor
 // AgentPlugin is a Plugin in this process that provides agents.
 type AgentPlugin struct {
 	Description Description // with the kind agent
-	// Open returns an agent with the given lanes for environments with this spec. params is JSON; empty: defaults.
+	// Open returns an agent with the given lanes for environments with this spec. params is JSON;
+	// empty: defaults.
 	Open func(params json.RawMessage, spec framework.Spec, lanes int) (Agent, error)
 }
 

@@ -1,6 +1,6 @@
 // Package lockfile lets one process at a time use a directory, or several that share it:
-// the processes that hold a lock on a file in it. The kernel releases the lock when the process ends,
-// however it ends; the file alone means nothing.
+// the processes that hold a lock on a file in it. The kernel releases the lock when the process
+// ends, however it ends; the file alone means nothing.
 //
 // Others may be able to write where the file is, so its name is not trusted. A
 // symbolic link is not followed, and a pipe is not waited for. A file without the

@@ -88,8 +88,8 @@ func (x *Sizes) halves(dst []float64, words *rand.PCG) {
 	}
 }
 
-// poissonBelow[n] is 2³² P(ν ≤ n) for ν ~ Poisson(1): probabilities to 2⁻³², so that a word
-// makes two numbers.
+// poissonBelow[n] is 2³² P(ν ≤ n) for ν ~ Poisson(1): probabilities to 2⁻³², so that
+// a word makes two numbers.
 var poissonBelow = func() (below [20]uint64) {
 	sum, term := 0.0, 1/math.E
 	for n := range below {

@@ -17,10 +17,10 @@ type acrobotParams struct {
 
 // Acrobot returns the gymnast on a bar (DeJong & Spong 1994; Sutton 1996) with the
 // numbers of Gymnasium's Acrobot-v1, as a plugin. The state is (θ₁, θ₂, θ̇₁, θ̇₂),
-// and the observation (cos θ₁, sin θ₁, cos θ₂, sin θ₂, θ̇₁, θ̇₂). The actions are
-// torques of −1, 0 and 1 N m at the joint between the two links. A step is 0.2 s of
-// the classical Runge-Kutta method. Every step costs 1 until the tip is a link's
-// length above the bar; the last costs nothing.
+// and the observation (cos θ₁, sin θ₁, cos θ₂, sin θ₂, θ̇₁, θ̇₂). The
+// actions are torques of −1, 0 and 1 N m at the joint between the two links. A step is 0.2 s
+// of the classical Runge-Kutta method. Every step costs 1 until the tip is a link's length
+// above the bar; the last costs nothing.
 func Acrobot() vector.Plugin {
 	return plugin("rlrun/acrobot@1",
 		"Acrobot (Sutton 1996) with the dynamics of Gymnasium's Acrobot-v1: swing the tip of two links above the bar.", 15,

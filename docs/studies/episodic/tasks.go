@@ -64,8 +64,8 @@ func neighbour(s, a, rows, columns int) int {
 	return row*columns + column
 }
 
-// path is a slippery square from one corner to the other. A step costs 0.5 to 1.5, by the cell. A fifth action rests
-// for 0.1, so the cheapest way to spend steps is never to arrive.
+// path is a slippery square from one corner to the other. A step costs 0.5 to 1.5, by the cell.
+// A fifth action rests for 0.1, so the cheapest way to spend steps is never to arrive.
 func path(rng *rand.Rand) (*mdp.Tabular, error) {
 	n, slip := between(rng, 4, 7), uniform(rng, 0, 0.2)
 	cost := make([]float64, n*n)
@@ -89,8 +89,8 @@ func path(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// cliff is the cliff walk of Sutton & Barto (2018, ex. 6.6) in other sizes, with slips. A step costs 1, and a fall 20
-// to 100 and the way.
+// cliff is the cliff walk of Sutton & Barto (2018, ex. 6.6) in other sizes, with slips. A step
+// costs 1, and a fall 20 to 100 and the way.
 func cliff(rng *rand.Rand) (*mdp.Tabular, error) {
 	rows, columns := between(rng, 3, 5), between(rng, 6, 11)
 	slip, fall := uniform(rng, 0, 0.1), uniform(rng, 20, 100)

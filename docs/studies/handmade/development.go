@@ -77,8 +77,8 @@ func doses(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// prices sells up to five seats at 40 prices. The fewer customers come the dearer the seat is. The seats
-// are full again when the last is sold or, in one of ten days, anyway.
+// prices sells up to five seats at 40 prices. The fewer customers come the dearer the seat is.
+// The seats are full again when the last is sold or, in one of ten days, anyway.
 func prices(*rand.Rand) (*mdp.Tabular, error) {
 	const seats, prices = 5, 40
 	return mdp.Generate(define(seats+1, prices, seats), func(s, a int, row *mdp.Row) {
@@ -165,8 +165,8 @@ func twoRooms(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// lock has 14 stages with three actions each. The right one opens the next stage in 9 of 10 cases, the
-// others lead back to the first. The first stage pays 0.02, the last 1.
+// lock has 14 stages with three actions each. The right one opens the next stage in 9 of 10
+// cases, the others lead back to the first. The first stage pays 0.02, the last 1.
 func lock(rng *rand.Rand) (*mdp.Tabular, error) {
 	const stages, actions = 14, 3
 	right := make([]int, stages)
@@ -190,8 +190,8 @@ func lock(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// maze is a random maze of eight by eight cells with a goal in a corner that pays 1 and leads back to
-// the start. One step of ten fails.
+// maze is a random maze of eight by eight cells with a goal in a corner that pays 1 and leads
+// back to the start. One step of ten fails.
 func maze(rng *rand.Rand) (*mdp.Tabular, error) {
 	const side, cells = 8, 64
 	open := carve(rng, side)

@@ -25,8 +25,8 @@ func market(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// delivery is a cart on a street of 12 houses. It loads at house 0 and delivers at house 6 for 0.3 or
-// at house 11 for 1. In each step a loaded cart loses its load with probability 0.02.
+// delivery is a cart on a street of 12 houses. It loads at house 0 and delivers at house 6 for
+// 0.3 or at house 11 for 1. In each step a loaded cart loses its load with probability 0.02.
 func delivery(*rand.Rand) (*mdp.Tabular, error) {
 	const houses = 12
 	return mdp.Generate(define(2*houses, 3, 2), func(s, a int, row *mdp.Row) {
@@ -57,8 +57,9 @@ func delivery(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// gambler has up to 31 coins and stakes up to 15 of them on a coin that falls well with probability 0.4. An
-// episode begins with 8 coins and ends without any or, which pays 1, with 31.
+// gambler has up to 31 coins and stakes up to 15 of them on a coin that falls well with
+// probability 0.4. An episode begins with 8 coins and ends without any or, which pays 1, with
+// 31.
 func gambler(*rand.Rand) (*mdp.Tabular, error) {
 	const goal = 31
 	return mdp.Generate(define(goal+1, 15, 8, 0, goal), func(s, a int, row *mdp.Row) {
@@ -75,8 +76,9 @@ func gambler(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// repair is a machine of ten degrees of wear. To work pays less the more it is worn; to mend costs 0.3 and takes
-// off up to three degrees; a new machine costs 1.5. A machine that breaks stands still until it is replaced.
+// repair is a machine of ten degrees of wear. To work pays less the more it is worn; to mend
+// costs 0.3 and takes off up to three degrees; a new machine costs 1.5. A machine that breaks
+// stands still until it is replaced.
 func repair(*rand.Rand) (*mdp.Tabular, error) {
 	const broken = 10
 	return mdp.Generate(define(broken+1, 3, 0), func(s, a int, row *mdp.Row) {
@@ -100,8 +102,8 @@ func repair(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// keyRing is a ring of 14 places. A key lies at place 5, and a chest at place 10 pays 1 with it, which uses
-// it up. One may walk both ways, reach out, or sit down for 0.03.
+// keyRing is a ring of 14 places. A key lies at place 5, and a chest at place 10 pays 1 with
+// it, which uses it up. One may walk both ways, reach out, or sit down for 0.03.
 func keyRing(*rand.Rand) (*mdp.Tabular, error) {
 	const places = 14
 	return mdp.Generate(define(2*places, 4, 0), func(s, a int, row *mdp.Row) {
@@ -127,8 +129,8 @@ func keyRing(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// tandem is two queues in a row for up to eight customers each. Customers arrive with probability 0.4. An action is
-// a speed of each server; speed and waiting cost.
+// tandem is two queues in a row for up to eight customers each. Customers arrive with
+// probability 0.4. An action is a speed of each server; speed and waiting cost.
 func tandem(*rand.Rand) (*mdp.Tabular, error) {
 	const room = 8
 	speed := []float64{0.1, 0.5, 0.9}
@@ -177,8 +179,9 @@ func cards(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// scree is a slope of 25 places that pays its height. One of three paths, another in every place, leads up in
-// 7 of 10 cases; the others slide down by one to three. To camp stays and pays the height.
+// scree is a slope of 25 places that pays its height. One of three paths, another in every
+// place, leads up in 7 of 10 cases; the others slide down by one to three. To camp stays and
+// pays the height.
 func scree(rng *rand.Rand) (*mdp.Tabular, error) {
 	const top = 24
 	path := make([]int, top+1)
@@ -244,8 +247,8 @@ func ice(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// orchard has three trees of four degrees of ripeness. To pick a tree pays the square of its degree and
-// takes all; trees ripen at different speeds. To wait waters all.
+// orchard has three trees of four degrees of ripeness. To pick a tree pays the square of its
+// degree and takes all; trees ripen at different speeds. To wait waters all.
 func orchard(*rand.Rand) (*mdp.Tabular, error) {
 	const ripe, trees = 3, 3
 	speed := [trees]float64{0.1, 0.3, 0.6}

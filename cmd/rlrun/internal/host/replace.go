@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
-// ReplaceFlag adds --replace, which lets a command's user put plugins under development in the place of
-// others. Every command that starts plugins has it.
+// ReplaceFlag adds --replace, which lets a command's user put plugins under development in the
+// place of others. Every command that starts plugins has it.
 func (app *App) ReplaceFlag(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&app.Replace, "replace", nil, "replace the plugin NAME by the program PATH, `NAME=PATH`, without the lock file; may be repeated")
 	fs.StringArrayVar(&app.Replace, "dev", nil, "the old name of --replace, `NAME=PATH`")

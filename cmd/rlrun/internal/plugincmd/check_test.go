@@ -131,7 +131,8 @@ func TestStages(t *testing.T) {
 	})
 }
 
-// constant is an agent that takes the last action whatever happens: the numbers of actions matter to it.
+// constant is an agent that takes the last action whatever happens: the numbers of actions
+// matter to it.
 type constant struct{ action int64 }
 
 func (c constant) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {

@@ -96,7 +96,8 @@ picture (if there is one).`,
 	return cmd
 }
 
-// brief is a value for people: of many numbers, as those of an image, the first and how many there are.
+// brief is a value for people: of many numbers, as those of an image, the first and how many
+// there are.
 func brief(value any) string {
 	const most, first = 64, 16
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.Len() > most {

@@ -27,9 +27,10 @@ const pipeDelay = time.Second
 const markVariable = "RLRUN_PROCESS"
 
 // Subprocess is a plugin's process. go-plugin starts it, reads the handshake from
-// it and forwards its log through it. Unlike go-plugin's own runner it also kills the processes that the plugin
-// has started, even if the host is killed. It waits for no pipe that a grandchild holds open, never stops
-// reading standard output, and accepts a handshake after other output.
+// it and forwards its log through it. Unlike go-plugin's own runner it also kills the processes
+// that the plugin has started, even if the host is killed. It waits for no pipe that a
+// grandchild holds open, never stops reading standard output, and accepts a handshake after
+// other output.
 type Subprocess struct {
 	cmd            *exec.Cmd
 	stdout, stderr *io.PipeReader // what go-plugin reads: the handshake alone, and everything
