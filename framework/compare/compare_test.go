@@ -105,10 +105,15 @@ func TestNotesOfTheExperiment(t *testing.T) {
 	other := experiment("e", 1, []string{"c"}, published[2:3])
 	other.Summary.Meta.Notes = []string{"Something else"}
 	r := compared(t, []*Input{in, other}, usual)
+	var latex strings.Builder
+	must.Do(t, WriteLaTeX(&latex, r))
 	for _, want := range []string{"d: Runs are not independent.", "d: Mixed: runs of different programs are in one mean: rlrun (1, 2).", "e: Something else."} {
 		n := len(slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return note != want }))
 		if n != 1 {
 			t.Errorf("%q is said %d times: %q", want, n, r.Notes)
+		}
+		if !strings.Contains(latex.String(), "\n% Note: "+want+"\n") {
+			t.Errorf("%q is not below the table:\n%s", want, &latex)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -237,6 +238,9 @@ func WriteLaTeX(w io.Writer, r *Result) error {
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 	fmt.Fprintf(&b, "%% %s: %s\n", result.LaTeX(string(r.Options.Metric)), strings.ReplaceAll(Method(r), "\n", " "))
+	for _, note := range slices.Concat(r.Notes, r.Skipped) {
+		fmt.Fprintf(&b, "%% Note: %s\n", strings.Join(strings.Fields(note), " "))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -336,7 +336,7 @@ func (x *Experiment) notes() (list []string) {
 		list = append(list, "Saved agents were made by different programs: "+strings.Join(x.mixedAgents, ", "))
 	}
 	if len(x.reused) > 0 {
-		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent: "+strings.Join(x.reused, ", "))
+		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent; intervals and tests hold for these saved agents, not for others that training would give: "+strings.Join(x.reused, ", "))
 	}
 	return list
 }
