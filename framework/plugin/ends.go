@@ -139,7 +139,7 @@ func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(directory)
+	defer removeSocketDir(directory)
 	_, certificate, err := clientTLS()
 	if err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(directory) // once connected, nobody needs it
+	defer removeSocketDir(directory) // once connected, nobody needs it
 	secure, certificate, err := clientTLS()
 	if err != nil {
 		return fail(err)
@@ -181,6 +181,17 @@ func socketDir() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no directory for a socket: %w", err)
+}
+
+// removeSocketDir removes it. This opens a file, so that it waits, up to a second, for others to
+// be closed if too many are open.
+func removeSocketDir(dir string) {
+	for range 50 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // connect starts the process and asks it what it is.

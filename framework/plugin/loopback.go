@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -28,7 +27,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 	socket := filepath.Join(directory, "plugin")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		os.RemoveAll(directory)
+		removeSocketDir(directory)
 		return nil, err
 	}
 	service := server.New(p, nil)
@@ -38,7 +37,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 	stop := func() {
 		s.Stop()
 		service.CloseAll()
-		os.RemoveAll(directory)
+		removeSocketDir(directory)
 	}
 	conn, err := grpc.NewClient("unix:"+socket,
 		append(wire.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -38,5 +40,29 @@ func TestSocketDir(t *testing.T) {
 		nested := filepath.Join(dir, "plugin-dir1234567890") // as go-plugin makes it
 		must.Do(t, os.Mkdir(nested, 0o700))
 		must.Get(net.Listen("unix", filepath.Join(nested, "plugin1234567890")))(t).Close()
+	}
+}
+
+// The directory goes although too many files are open for a moment: removing it opens one.
+func TestRemoveSocketDirWaits(t *testing.T) {
+	dir := must.Get(socketDir())(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "lanes"), nil, 0o600))
+	var limit syscall.Rlimit
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	none := limit
+	none.Cur = 3 // standard input, output and error
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none))
+	restored := make(chan error)
+	time.AfterFunc(50*time.Millisecond, func() { restored <- syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
+	removed := make(chan bool)
+	go func() {
+		removeSocketDir(dir)
+		removed <- true
+	}()
+	must.Do(t, <-restored)
+	<-removed
+	if _, err := os.Lstat(dir); err == nil {
+		t.Errorf("%s is left", dir)
+		os.RemoveAll(dir)
 	}
 }
