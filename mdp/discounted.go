@@ -16,7 +16,7 @@ func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 	if err := checkDiscount(gamma); err != nil {
 		return nil, err
 	}
-	d := &discounted{Tabular: tabular(m), gamma: gamma, limit: o.MaxIterations, tolerance: o.Tolerance}
+	d := &discounted{Tabular: tabular(m), gamma: gamma, limit: o.MaxIterations, tolerance: o.Tolerance, progress: o.Progress}
 	n := d.states
 	if d.limit <= 0 {
 		d.limit = 1_000_000
@@ -61,6 +61,7 @@ type discounted struct {
 	v, w             []float64   // the value, and a second one
 	views            [][]float64 // copies of v, one per processor of several
 	sol              Solution
+	progress         func(sweeps int, bound float64) // may be nil
 }
 
 // improve writes Tv into w and the greedy policy into the solution, and returns
@@ -130,6 +131,9 @@ func (d *discounted) iterate(evaluations int) (*Solution, error) {
 		lo, hi := d.improve()
 		if d.certify(lo, hi) {
 			return &d.sol, nil
+		}
+		if d.progress != nil {
+			d.progress(d.sol.Sweeps, d.sol.Bound)
 		}
 		d.v, d.w = d.w, d.v
 		for i := range sweeps {

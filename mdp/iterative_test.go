@@ -155,3 +155,32 @@ func TestQueue(t *testing.T) {
 		delete(held, want)
 	}
 }
+
+// Solvers of large models say how far they are: sweeps grow and bounds shrink.
+func TestProgress(t *testing.T) {
+	const n, gamma = 600, 0.9
+	m := must.Get(Generate(Definition{States: n, Actions: 2}, func(s, a int, row *Row) {
+		row.Add((s+1+a*(n-2))%n, 1) // to either neighbour on a ring
+		if s == n/2 && a == 0 {
+			row.Reward(1)
+		}
+	}))(t)
+	calls, last := 0, 0
+	var bounds []float64
+	o := Options{Progress: func(sweeps int, bound float64) {
+		if calls++; sweeps <= last {
+			t.Errorf("%d sweeps after %d", sweeps, last)
+		}
+		last, bounds = sweeps, append(bounds, bound)
+	}}
+	for name, solve := range map[string]func() (*Solution, error){
+		"average":    func() (*Solution, error) { return SolveAverage(m, o) },
+		"discounted": func() (*Solution, error) { return SolveDiscounted(m, gamma, o) },
+	} {
+		calls, last, bounds = 0, 0, nil
+		s := must.Get(solve())(t)
+		if calls == 0 || !(s.Bound < bounds[0]) || bounds[len(bounds)-1] > bounds[0] || last >= s.Sweeps {
+			t.Errorf("%s: %d calls, bounds %v and at last %v, sweeps %d and at last %d", name, calls, bounds, s.Bound, last, s.Sweeps)
+		}
+	}
+}

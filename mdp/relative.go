@@ -55,6 +55,9 @@ func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution,
 			err = nil
 			break
 		}
+		if o.Progress != nil {
+			o.Progress(d.sol.Sweeps, sol.Bound)
+		}
 		if since++; hi-lo < 0.9*narrowest {
 			narrowest, since = hi-lo, 0
 		}

@@ -50,6 +50,9 @@ type Options struct {
 	Value []float64
 	// Policy is where policy iteration starts; nil: its own choice. It is not kept.
 	Policy Deterministic
+	// Progress, if not nil, is called after each round of sweeps of value iteration and
+	// modified policy iteration, with their number and the solution's bound so far.
+	Progress func(sweeps int, bound float64)
 }
 
 // Solution is an optimal policy with its values, and how good it is.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +85,9 @@ type process struct {
 	policy     mdp.Policy
 	policyName string
 	solution   *mdp.Solution // where the policy is the optimal one
+
+	stderr    io.Writer
+	announced func() // ends the announcement of long work
 }
 
 // mdpFlags are the flags that the commands share.
@@ -210,7 +214,25 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 			return nil, refused(fmt.Errorf("%w; --restart=false lets episodes end for ever", err))
 		}
 	}
-	return p, p.choose(cmd.Context(), f.policy)
+	p.stderr = cmd.ErrOrStderr()
+	p.announced = cli.Announce(p.stderr, time.Second, fmt.Sprintf("at work on %d states and %d transitions; Ctrl-C ends it", p.model.NumStates(), p.model.NumTransitions()))
+	if err := p.choose(cmd.Context(), f.policy); err != nil {
+		p.announced()
+		return nil, err
+	}
+	return p, nil
+}
+
+// tell returns what says now and then how far a solver is: after 2, 4, 8, … s, and then
+// each minute.
+func (p *process) tell() func(sweeps int, bound float64) {
+	began, next := time.Now(), 2*time.Second
+	return func(sweeps int, bound float64) {
+		if took := time.Since(began); took >= next {
+			next = min(2*took, took+time.Minute)
+			fmt.Fprintf(p.stderr, "%d sweeps in %s: the optimum is known to ±%.2g\n", sweeps, cli.Clock(took), bound)
+		}
+	}
 }
 
 // refused is an error of package mdp about what the user gave.
@@ -354,12 +376,12 @@ func (p *process) solve() (*mdp.Solution, error) {
 	var err error
 	switch {
 	case p.gamma != nil:
-		s, err = mdp.SolveDiscounted(p.model, *p.gamma, mdp.Options{})
+		s, err = mdp.SolveDiscounted(p.model, *p.gamma, mdp.Options{Progress: p.tell()})
 	case p.horizon != nil:
 		s = &mdp.Solution{Bound: math.NaN()}
 		s.Value, s.Policy, err = mdp.SolveHorizon(p.model, *p.horizon)
 	default:
-		s, err = mdp.SolveAverage(p.model, mdp.Options{})
+		s, err = mdp.SolveAverage(p.model, mdp.Options{Progress: p.tell()})
 	}
 	var missing *mdp.MissingError
 	if errors.As(err, &missing) {

@@ -126,6 +126,7 @@ func newMixing(app *host.App) *cobra.Command {
 				}
 			}
 			q, err := p.forgetting(cmd.Context(), o)
+			p.announced()
 			if err != nil {
 				return err
 			}

@@ -61,6 +61,7 @@ func newSolve(app *host.App) *cobra.Command {
 				return err
 			}
 			q, err := p.evaluate()
+			p.announced()
 			if err != nil {
 				return err
 			}

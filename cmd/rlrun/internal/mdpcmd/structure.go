@@ -78,6 +78,7 @@ func newStructure(app *host.App) *cobra.Command {
 				return err
 			}
 			q, err := p.connections(far)
+			p.announced()
 			if err != nil {
 				return err
 			}

@@ -189,7 +189,7 @@ func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Experiment) er
 	}
 	said := func() {}
 	if runs := min(o.verify, x.Plan.Config.Runs); !o.quiet {
-		said = announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d %s of every agent in every environment twice", runs, cli.Plural(runs, "run", "runs")))
+		said = cli.Announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d %s of every agent in every environment twice", runs, cli.Plural(runs, "run", "runs")))
 	}
 	differences, err := x.Verify(cmd.Context(), o.verify)
 	said()
@@ -306,7 +306,7 @@ func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experim
 		if cli.Width(w) > 0 {
 			after = time.Second
 		}
-		announced = announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
+		announced = cli.Announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
 	}
 	// A million runs are kept in half a gigabyte; garbage is not to be as much again. A
 	// few are kept in so little that the usual pace would collect it many times.
