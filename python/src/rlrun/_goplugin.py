@@ -45,7 +45,6 @@ class Identity:
                 x509.NameAttribute(NameOID.ORGANIZATION_NAME, "rlrun"),
             ]
         )
-        now = datetime.datetime.now(datetime.timezone.utc)
         usage = dict.fromkeys(
             (
                 "content_commitment",
@@ -57,14 +56,16 @@ class Identity:
             ),
             False,
         )
+        # It ends with the process, not with a date: clocks jump, and a process may have one of its own.
+        begin, end = (datetime.datetime(year, 1, 1, tzinfo=datetime.timezone.utc) for year in (2000, 2049))
         certificate = (
             x509.CertificateBuilder()
             .subject_name(name)
             .issuer_name(name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(minutes=1))
-            .not_valid_after(now + datetime.timedelta(days=3650))
+            .not_valid_before(begin)
+            .not_valid_after(end)
             .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(
