@@ -101,8 +101,8 @@ var ours = append([]string{
 	"submit/shards.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }, made...)
 
-// removeMade removes what was made from records, since more are about to be written. So
-// nobody takes the results of the earlier runs for those of all, whatever happens.
+// removeMade removes what was made from records, since more are about to be written. If
+// the process dies, no file then shows the results of the earlier runs as those of all.
 func (p *Plan) removeMade(dir string) error {
 	in := os.DirFS(dir)
 	for _, pattern := range made {

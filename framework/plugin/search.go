@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,19 +122,26 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 	return found, s.missing(reference)
 }
 
+// noModule is how Python says that it lacks a module.
+var noModule = regexp.MustCompile(`No module named '([^'.]+)`)
+
 // Explain returns the error of a plugin that could not be launched or, where
 // what it lacks is known, one that says how to get it.
 func (f Found) Explain(err error) error {
 	var e *Error
-	if !strings.HasPrefix(f.Name, bridge) || !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		return err
 	}
 	for _, line := range e.Stderr {
-		for _, name := range []string{"rlrun", "gymnasium"} {
-			if strings.Contains(line, "No module named '"+name+"'") {
-				return fmt.Errorf("plugin %s needs the Python package %s, which %s does not have: in rlrun's source, %s -m pip install './python[gymnasium]'; or name another interpreter in RLRUN_PYTHON",
-					f.Name, name, f.Command, f.Command)
-			}
+		m := noModule.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+		case !strings.HasPrefix(f.Name, bridge):
+			return fmt.Errorf("%w\n%s has no module %s: start rlrun where the virtual environment that has it is active, or install it with %s -m pip install",
+				err, f.Command, m[1], f.Command)
+		case m[1] == "rlrun" || m[1] == "gymnasium":
+			return fmt.Errorf("plugin %s needs the Python package %s, which %s does not have: in rlrun's source, %s -m pip install './python[gymnasium]'; or name another interpreter in RLRUN_PYTHON",
+				f.Name, m[1], f.Command, f.Command)
 		}
 	}
 	return err

@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -117,6 +118,16 @@ func TestGymnasiumNeedsPython(t *testing.T) {
 	}
 }
 
+// A plugin in Python whose interpreter lacks a module: the error keeps what the process said.
+func TestExplainModule(t *testing.T) {
+	found := plugin.Found{Name: "python walk.py", Command: "/bin/python"}
+	err := &plugin.Error{Plugin: "x", Err: plugin.ErrDied, Stderr: []string{"import numpy.linalg", "ModuleNotFoundError: No module named 'numpy.linalg'"}}
+	got := found.Explain(err)
+	if !errors.Is(got, err) || !strings.Contains(got.Error(), "\n/bin/python has no module numpy: ") {
+		t.Errorf("got %v", got)
+	}
+}
+
 // An interpreter without the package says so; the error says how to get it.
 func TestExplain(t *testing.T) {
 	said := func(line string) error {
@@ -133,7 +144,7 @@ func TestExplain(t *testing.T) {
 		{"no gymnasium", gym, "ModuleNotFoundError: No module named 'gymnasium'", "needs the Python package gymnasium"},
 		{"no other package", gym, "ModuleNotFoundError: No module named 'gymnasium_robotics'", ""},
 		{"another reason", gym, "out of memory", ""},
-		{"another plugin", plugin.Found{Name: "grid"}, "No module named 'rlrun'", ""},
+		{"another plugin", plugin.Found{Name: "grid"}, "out of memory", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := said(tt.line)

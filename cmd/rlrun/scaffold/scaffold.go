@@ -111,7 +111,7 @@ func (p Project) Validate() error {
 		return fmt.Errorf("--kind must be environment or agent, not %q", p.Kind)
 	}
 	if p.Language != Go && p.Language != Python {
-		return fmt.Errorf("--lang must be go or python, not %q", p.Language)
+		return fmt.Errorf("--lang must be go or python, not %q; for other languages see docs/protocol.md and examples/node", p.Language)
 	}
 	return nil
 }
