@@ -44,7 +44,7 @@ func TestTasks(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 24 {
-		t.Errorf("%d tasks, want 24", len(seen))
+	if len(Development) != 24 || len(HeldOut) != 12 {
+		t.Errorf("%d and %d tasks, want 24 and 12", len(Development), len(HeldOut))
 	}
 }
