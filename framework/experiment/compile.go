@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
@@ -242,8 +241,8 @@ func expand(key string, list []Component) (out []Component, origins []int, err e
 			if s.WarmStart != nil && key != agents {
 				return nil, nil, At(errors.New("environments learn nothing; it belongs to an agent"), key, i, "warm_start")
 			}
-			if strings.ContainsFunc(s.Name, unicode.IsControl) {
-				return nil, nil, At(fmt.Errorf("the name %q has a line break or another control character, which tables cannot show; give it a name of one line", s.Name), key, i)
+			if strings.ContainsAny(s.Name, "\n\v\f\r\u0085\u2028\u2029") {
+				return nil, nil, At(fmt.Errorf("the name %q has a line break, which tables cannot show; give it a name of one line", s.Name), key, i)
 			}
 			if j, dup := seen[s.Name]; dup {
 				return nil, nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)
