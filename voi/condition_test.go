@@ -352,9 +352,9 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	return p
 }
 
-// worthOfHall is what exploring a hall from its first state is worth by the best plan that
-// tries each prize once, until one succeeds: by value iteration over the place and the set of
-// prizes that were tried.
+// worthOfHall is what exploring a hall from its first state is worth by the best plan. The plan
+// tries each prize at most once, until one succeeds. The value is computed by value iteration over
+// the place and the set of prizes that were tried.
 func worthOfHall(gamma, gap float64, prizes, succeeds []float64) float64 {
 	n := len(prizes)
 	v := make([]float64, n<<n)

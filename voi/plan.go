@@ -33,7 +33,7 @@ type Planner struct {
 }
 
 // batch is how many states' prizes a plan computes in turn. With 8 the scores on development tasks
-// are the same, and a run on a grid of 100 cells takes a third longer.
+// are the same, and a run on a grid of 100 cells takes a third longer or more.
 const batch = 3
 
 // NewPlanner returns a planner for a belief. From now on the belief belongs to the planner:

@@ -160,9 +160,9 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 type joint struct{ advantage, steps float64 }
 
 // join returns what it is worth to try the pairs of state s one after the other, the largest
-// prize first, until one improves the rest of the run. After a try that does not, the agent
-// comes back to s, or goes on to state to, where arriving is worth after, if that is worth the
-// way. evaluate has computed the prizes. There is no to if it is negative.
+// prize first, until one improves the rest of the run. After another try the agent comes back
+// to s or goes on to state to, if that is worth the way. Arriving there is worth after. A
+// negative to stands for no state. evaluate has computed the prizes.
 func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j joint) {
 	m, w := a.m, &a.best[s]
 	a.byPrize = a.byPrize[:0]
@@ -299,7 +299,7 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 		if k == 1 && p.n == 1 || most/tries[k] <= max(best, a.m.trial[i]) {
 			continue
 		}
-		a.tried(c, p, i, tries[k])
+		q := a.tried(c, p, i, tries[k])
 		a.improved(c)
 		all := mean(a.population) // no rule gives more
 		if k == last {
@@ -310,7 +310,6 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 			continue
 		}
 		if gain, succeeds := a.rule.gain(a.population); gain/tries[k] > best {
-			q, _ := a.m.b.successors.ahead(&p.toNext, p.n, 1, tries[k])
 			best, a.succeeds[i] = gain/tries[k], max(succeeds, a.finds(i, q))/tries[k]
 		}
 	}
@@ -454,12 +453,13 @@ const rounding = 1e-6
 
 // tried makes the scenarios of k more tries of a pair: the
 // outcomes seen, in other proportions; a new successor; or a new reward. The mean of
-// every row is the present mean.
-func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) {
+// every row is the present mean. tried returns the probability that the tries show a new successor.
+func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows float64) {
 	a.scenarios = a.scenarios[:0]
 	n := p.n
 	fresh, freshR := a.m.fresh[i], a.m.freshR[i]
 	q, after := a.m.b.successors.ahead(&p.toNext, n, 1, k)
+	shows = q
 	qr, afterR := a.m.b.rewards.ahead(&p.toReward, n, a.m.b.unpaid(p), k)
 	if q+qr > 1 {
 		q, qr = q/(q+qr), qr/(q+qr)
@@ -517,4 +517,5 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) {
 			a.scenarios = append(a.scenarios, scenario{qr * o.p / float64(draws), x, 0})
 		}
 	}
+	return shows
 }

@@ -30,7 +30,7 @@ func fishery(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// routing sends a packet over 25 routers with four links each, one of which leads to the next
+// routing sends a packet over 25 routers with four links each. One link leads to the next
 // router. Links differ in how often they pass a packet on; 2 of 100 packets are lost. The last
 // router pays 1.
 func routing(rng *rand.Rand) (*mdp.Tabular, error) {
