@@ -62,23 +62,34 @@ func TestConditionT(t *testing.T) {
 // The planner computes the prize of a pair by its definition: the largest, over
 // k, of the gain of k tries divided by k, minus the gap. What it leaves out to
 // be fast changes nothing. The pair that the policy takes is tried at no cost,
-// once.
+// once. A try succeeds with the probability of the improvements that count, or that it finds a
+// state never visited, if there is one; of k tries, each has a k-th of it.
 func TestPrizesByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	compared, positive := 0, 0
+	compared, positive, several := 0, 0, 0
 	for _, rule := range []Rule{Sup, Mean} {
-		for _, horizon := range []float64{4, 60, 500, 5000} {
-			p := walk(t, rule, 300)
+		for at := range 8 {
+			horizon, p := []float64{4, 60, 500, 5000}[at/2], walk(t, rule, 300)
+			if at%2 == 1 {
+				p = arms(rule)
+			}
+			p.AddState() // its pairs were never tried
+			p.resize()
 			p.plan(0, horizon)
-			a, m := &p.a, &p.model
+			a, m, b := &p.a, &p.model, p.b
 			p.x.update(m, horizon)
 			a.horizon = horizon
+			b.discovered.found = 0.7 * b.discovered.all // many pairs may find a state
 			for i := range p.b.pairs {
 				x, s := &p.b.pairs[i], i/3
+				m.found[i] = b.discovered.share(b.kind(s, i%3))
 				var routes routes
 				worth := 1 + 5*rng.Float64()
 				a.finder.find(&routes, m, s, worth, false)
-				c := pairCase{value: m.v[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: rng.Float64() - 0.2, h: a.shown(i, &routes)}
+				c := pairCase{value: m.v[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: math.Pow(horizon, 2*rng.Float64()-1) - 0.1, h: a.shown(i, &routes)}
+				if rng.IntN(2) == 0 { // nearly as good as this pair, so that it takes many tries to tell
+					c.bestOther = repeatValue(m.gamma, c.h.r+m.gamma*c.h.v-c.value, c.h) * (0.9 + 0.2*rng.Float64())
+				}
 				var o outcomes
 				p.x.newOutcomes(&o, m, s, routes.f, routes.c)
 				c.outcomes = o.at(nil, m.found[i])
@@ -90,19 +101,23 @@ func TestPrizesByDefinition(t *testing.T) {
 				sum, weight := 0.0, 0.0
 				got := a.prize(&c, i, &routes, worth, &sum, &weight)
 
-				want := math.Inf(-1)
-				for _, k := range []float64{1, x.n, 4 * x.n, 16 * x.n} {
+				want, succeeds, tries := math.Inf(-1), 0.0, 0.0
+				for _, k := range []float64{16 * x.n, 4 * x.n, x.n, 1} {
 					if k < 1 || k > 1 && (k > horizon/2 || c.policy) {
 						continue
 					}
+					q := 1.0
 					if x.n == 0 {
 						a.untried(&c, true)
 					} else {
+						q, _ = b.successors.ahead(&x.toNext, x.n, 1, k)
 						a.tried(&c, x, i, k)
 					}
 					a.improved(&c)
-					gain, _ := rule.gain(a.population)
-					want = max(want, gain/k)
+					if gain, success := rule.gain(a.population); gain/k > want {
+						tries = k
+						want, succeeds = gain/k, max(success, q*b.discovered.usual(b.kind(s, i%3)))/k
+					}
 				}
 				gap := m.trial[i]
 				if x.n > 0 && c.policy {
@@ -112,17 +127,38 @@ func TestPrizesByDefinition(t *testing.T) {
 				// A prize that is not positive is never pursued.
 				if got > 1e-12 || want > 1e-12 {
 					positive++
+					if tries > 1 {
+						several++
+					}
 					if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 						t.Errorf("rule %v, horizon %v, pair %d tried %v times, policy %v: prize %v, by definition %v", rule, horizon, i, x.n, c.policy, got, want)
 					}
+				}
+				if (got > 1e-12 || x.n == 0) && math.Abs(a.succeeds[i]-succeeds) > 1e-9 {
+					t.Errorf("rule %v, horizon %v, pair %d tried %v times: succeeds with probability %v, by definition %v", rule, horizon, i, x.n, a.succeeds[i], succeeds)
 				}
 				compared++
 			}
 		}
 	}
-	if compared < 100 || positive < 20 || positive > compared-20 {
-		t.Errorf("%d prizes compared, %d of them positive", compared, positive)
+	if compared < 100 || positive < 20 || positive > compared-20 || several == 0 {
+		t.Errorf("%d prizes compared, %d of them positive, %d for several tries", compared, positive, several)
 	}
+}
+
+// arms is a planner for a bandit of three arms that were pulled 100 times each. They paid 1 in 50,
+// 45 and 40 pulls, and else 0.
+func arms(rule Rule) *Planner {
+	p := NewPlanner(NewBelief(3, 0, 1), rule)
+	p.AddState()
+	for k := range 300 {
+		reward := 0.0
+		if k/3%20 < 10-k%3 {
+			reward = 1
+		}
+		p.Learn(0, k%3, reward, 0)
+	}
+	return p
 }
 
 // The next k tries may change the mean reward of a pair. After n rewards, s of
@@ -404,6 +440,16 @@ func TestStatesShareAWay(t *testing.T) {
 			t.Errorf("gap %v, prizes %v, succeeding with %v: explores %v, the best plan is worth %v", gap, prizes, succeeds, explores, want)
 		case explores && !alone:
 			together++
+		}
+		// Larger prizes come first: from the smallest a tour goes nowhere.
+		last := -1
+		for s, j := range x.joined {
+			if j.advantage > least && (last < 0 || j.advantage <= x.joined[last].advantage) {
+				last = s
+			}
+		}
+		if last >= 0 && x.tours[last] != x.joined[last] {
+			t.Errorf("gap %v, prizes %v, succeeding with %v: a tour goes on from state %d, which has the smallest", gap, prizes, succeeds, last)
 		}
 	}
 	if together < 30 {

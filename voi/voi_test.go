@@ -215,7 +215,7 @@ func TestSupIsAtMostMean(t *testing.T) {
 			left -= p
 			x = append(x, improvement{p, rng.NormFloat64()})
 		}
-		best := 0.0
+		best, succeeds, improves := 0.0, 0.0, 0.0
 		for _, a := range x { // by the definition
 			p := 0.0
 			for _, b := range x {
@@ -223,11 +223,20 @@ func TestSupIsAtMostMean(t *testing.T) {
 					p += b.p
 				}
 			}
-			best = max(best, a.d*p)
+			if a.d*p > best {
+				best, succeeds = a.d*p, p
+			}
+			if a.d > 0 {
+				improves += a.p
+			}
 		}
-		mean, _ := Mean.gain(x)
-		if sup, _ := Sup.gain(x); math.Abs(sup-best) > 1e-12 || sup > mean+1e-12 {
-			t.Fatalf("sup %v, by definition %v; mean %v", sup, best, mean)
+		mean, p := Mean.gain(x)
+		if math.Abs(p-improves) > 1e-12 {
+			t.Fatalf("P(D > 0) is %v, by definition %v", p, improves)
+		}
+		sup, p := Sup.gain(x)
+		if math.Abs(sup-best) > 1e-12 || sup > mean+1e-12 || math.Abs(p-succeeds) > 1e-12 {
+			t.Fatalf("sup %v with probability %v, by definition %v with %v; mean %v", sup, p, best, succeeds, mean)
 		}
 	}
 }
