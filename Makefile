@@ -19,7 +19,7 @@ FUZZTIME ?= 10m
 python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 
 # Packages that start goroutines: the race detector looks at these.
-concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins voi | xargs -n1 dirname | sort -u | sed 's,^,./,')
+concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 # Tests of which -short leaves something out, and their packages: those that ask for
 # testing.Short() or a browser, and scripts with [short].

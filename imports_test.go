@@ -67,13 +67,12 @@ func TestImportsPointDown(t *testing.T) {
 	}{
 		{"bandit", []string{"internal"}},
 		{"mdp", []string{"internal"}},
-		{"voi", nil},
 		{"options", []string{"bandit", "mdp"}},
 		{"internal", nil},
 		{"framework", []string{"options", "bandit", "mdp", "internal"}},
-		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi", "internal"}},
+		{"plugins", []string{"framework", "options", "bandit", "mdp", "internal"}},
 		{"examples", []string{"framework", "options", "bandit", "mdp"}},
-		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "voi", "internal"}},
+		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "internal"}},
 	}
 	packages := load(t, false)
 	for _, rule := range may {

@@ -10,7 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/voi"
+	"github.com/rlrun/rlrun/plugins/internal/voi"
 )
 
 // params are the parameters of the agent.

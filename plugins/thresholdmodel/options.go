@@ -5,7 +5,7 @@ import (
 
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/voi"
+	"github.com/rlrun/rlrun/plugins/internal/voi"
 )
 
 // A host may decide when the agent explores. It is then offered pairs with their gain and cost,

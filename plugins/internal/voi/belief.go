@@ -9,7 +9,7 @@ type Belief struct {
 	actions  int
 	bounds          // rewards are stored in their units, except values and payments
 	pairs    []pair // of state s and action a: s*actions+a
-	end      int32  // the state of AddEnd, or −1
+	end      int32  // the state of addEnd, or −1
 	near     [][]int32
 	before   [][]int32 // by state: states known to lead there
 	back     [][]int32 // by state: those of them that it is not known to lead to
@@ -69,8 +69,8 @@ func (b *Belief) size() int { return len(b.near) }
 // Tried returns the number of pairs of a state and an action that have been tried.
 func (b *Belief) Tried() int { return int(b.tried) }
 
-// AddState adds a state on its first visit and returns its number, counted from 0.
-func (b *Belief) AddState() int {
+// addState adds a state on its first visit and returns its number, counted from 0.
+func (b *Belief) addState() int {
 	s := len(b.near)
 	b.since = 0
 	for range b.actions {
@@ -88,10 +88,10 @@ func (b *Belief) AddState() int {
 	return s
 }
 
-// AddEnd adds the end of an episode and returns its number. It is a state without actions, reward
+// addEnd adds the end of an episode and returns its number. It is a state without actions, reward
 // or duration, from which the next episode begins. There is at most one.
-func (b *Belief) AddEnd() int {
-	b.end = int32(b.AddState())
+func (b *Belief) addEnd() int {
+	b.end = int32(b.addState())
 	return int(b.end)
 }
 

@@ -12,7 +12,7 @@ import (
 func corridor(gamma float64, gaps ...float64) *meanModel {
 	b := NewBelief(2, 0, 1)
 	for range len(gaps) + 1 {
-		b.AddState()
+		b.addState()
 	}
 	m := &meanModel{b: b, gamma: gamma, policy: make([]int32, len(gaps)+1), v: make([]float64, len(gaps)+1), gap: make([]float64, 2*(len(gaps)+1))}
 	for s := range m.v {
@@ -550,7 +550,7 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 func TestShareOfStaying(t *testing.T) {
 	b := NewBelief(6, 0, 1)
 	for range 10 {
-		b.AddState()
+		b.addState()
 	}
 	for s := range 10 {
 		b.learn(s, 0, 0, (s+1)%10)
@@ -563,7 +563,7 @@ func TestShareOfStaying(t *testing.T) {
 	}
 	b = NewBelief(6, 0, 1)
 	for range 10 {
-		b.AddState()
+		b.addState()
 	}
 	for s := range 10 {
 		for a := range 6 {

@@ -3,7 +3,7 @@ package voi_test
 import (
 	"fmt"
 
-	"github.com/rlrun/rlrun/voi"
+	"github.com/rlrun/rlrun/plugins/internal/voi"
 )
 
 // In state 0, action 0 pays 0.8 and has been tried often. Action 1 has never been

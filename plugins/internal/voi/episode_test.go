@@ -84,7 +84,7 @@ func TestNeverEndingIsWorse(t *testing.T) {
 func episodes(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 	b := randomModel(rng, states, actions, gamma).b
 	b.low, b.scale = -0.5, 1
-	end := b.AddEnd()
+	end := b.addEnd()
 	b.begin(rng.IntN(states))
 	b.begin(rng.IntN(states))
 	for i := range states * actions {

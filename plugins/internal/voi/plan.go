@@ -49,14 +49,14 @@ func NewPlanner(b *Belief, rule Rule) *Planner {
 // AddState adds a state to the belief on its first visit and returns its number.
 func (p *Planner) AddState() int {
 	p.due = true
-	return p.b.AddState()
+	return p.b.addState()
 }
 
 // AddEnd adds the end of an episode as a state and returns its number. Call it once at most.
 // After a step that Learn records to lead there, Begin says where the next episode begins.
 func (p *Planner) AddEnd() int {
 	p.due = true
-	return p.b.AddEnd()
+	return p.b.addEnd()
 }
 
 // Begin records that an episode began in state s. Without an end it does nothing.

@@ -10,7 +10,7 @@ import (
 func randomModel(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 	b := NewBelief(actions, 0, 1)
 	for range states {
-		b.AddState()
+		b.addState()
 	}
 	for i := range b.pairs {
 		p, s := &b.pairs[i], int32(i/actions)
@@ -263,9 +263,9 @@ func TestSolversAgreeOnEpisodes(t *testing.T) {
 	for range 20 {
 		const states, actions = 50, 2
 		b := NewBelief(actions, 0, 1)
-		end := b.AddEnd()
+		end := b.addEnd()
 		for range states {
-			b.AddState()
+			b.addState()
 		}
 		for range 10 {
 			b.begin(1 + rng.IntN(states))
@@ -301,7 +301,7 @@ func TestSolverBeginsAnew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	b := NewBelief(4, 0, 1)
 	for range side * side {
-		b.AddState()
+		b.addState()
 	}
 	s := 0
 	step := func(a int) {
@@ -490,7 +490,7 @@ func TestSurePairs(t *testing.T) {
 func TestNewRewards(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 4 {
-		b.AddState()
+		b.addState()
 	}
 	for s := range 3 {
 		b.learn(s, 0, 0, s)
@@ -539,7 +539,7 @@ func TestAhead(t *testing.T) {
 func TestPriceOfStates(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 10 {
-		b.AddState()
+		b.addState()
 	}
 	b.spent = 20
 	if b.toFind() != 20 {
@@ -549,7 +549,7 @@ func TestPriceOfStates(t *testing.T) {
 	if b.toFind() != 20+3*10 {
 		t.Errorf("nothing found for 3: %v", b.toFind())
 	}
-	b.AddState()
+	b.addState()
 	if b.toFind() != 20 {
 		t.Errorf("found: %v", b.toFind())
 	}
@@ -560,7 +560,7 @@ func TestPriceOfStates(t *testing.T) {
 func TestResemblance(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 20 {
-		b.AddState()
+		b.addState()
 	}
 	m := &meanModel{b: b, v: make([]float64, 20), global: make([]float64, 20)}
 	for s := range m.v {
@@ -582,7 +582,7 @@ func TestResemblance(t *testing.T) {
 func TestRoutesOfOlderModels(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 4 {
-		b.AddState()
+		b.addState()
 	}
 	link := func(s, a, y int) {
 		b.pairs[2*s+a] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}}
@@ -644,9 +644,9 @@ func TestEnd(t *testing.T) {
 		with := randomModel(rng, states, actions, gamma).b
 		plain := NewBelief(actions, 0, 1)
 		for range states {
-			plain.AddState()
+			plain.addState()
 		}
-		end := with.AddEnd()
+		end := with.addEnd()
 		starts := []int{rng.IntN(states), rng.IntN(states), rng.IntN(states)}
 		for _, s := range starts {
 			with.begin(s)

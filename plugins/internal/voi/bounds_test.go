@@ -31,7 +31,7 @@ func TestBoundsAreLearned(t *testing.T) {
 		{-math.MaxFloat64, math.MaxFloat64, []float64{1, 3}, -1, 5},
 	} {
 		b := NewBelief(len(x.rewards), x.low, x.high)
-		s := b.AddState()
+		s := b.addState()
 		sum := 0.0
 		for a, r := range x.rewards {
 			b.learn(s, a, r, s)
