@@ -164,7 +164,7 @@ func TestLibrariesInTheirPlace(t *testing.T) {
 		"github.com/hashicorp/go-hclog":           {"framework/plugin", "cmd"},
 		"google.golang.org/grpc":                  {"framework/plugin"},
 		"google.golang.org/protobuf":              {"framework/plugin"},
-		"github.com/rlrun/rlrun/plugins":          {"plugins", "cmd", "docs"},
+		"github.com/rlrun/rlrun/plugins":          {"plugins", "cmd"},
 		"github.com/rlrun/rlrun/internal/vectors": {"internal"},
 	}
 	for path, imports := range load(t, false) {

@@ -2,7 +2,7 @@
 // must be at most 5 % of the time, and with one. It prints the tables of
 // docs/statistics.md.
 //
-//	go run ./docs/levels
+//	go run -C studies ./levels
 package main
 
 import (

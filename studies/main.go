@@ -1,7 +1,7 @@
 // Command studies runs one of the studies of docs/studies, prints its tables as
 // Markdown and draws its figures:
 //
-//	go run ./docs/studies NAME
+//	go run -C studies . NAME
 //
 // The experiment is configs/NAME.yaml. Those of tasks written by hand are generated. Its
 // results stay in results/NAME, and runs that are there are not made again. The figures
@@ -22,6 +22,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/studies/checkout"
 )
 
 // studies make tables and figures from the results of each experiment.
@@ -63,15 +64,8 @@ var studies = map[string]func(*study) error{
 
 func main() {
 	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", worth"
-	if len(os.Args) == 2 && os.Args[1] == "worth" { // it needs no experiment
-		if err := worth(); err != nil {
-			fmt.Fprintln(os.Stderr, "studies:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) != 2 || studies[os.Args[1]] == nil {
-		fmt.Fprintf(os.Stderr, "usage: go run ./docs/studies NAME   (NAME: %s)\n", names)
+	if len(os.Args) != 2 || studies[os.Args[1]] == nil && os.Args[1] != "worth" {
+		fmt.Fprintf(os.Stderr, "usage: go run -C studies . NAME   (NAME: %s)\n", names)
 		os.Exit(2)
 	}
 	if err := run(os.Args[1]); err != nil {
@@ -81,6 +75,12 @@ func main() {
 }
 
 func run(name string) error {
+	if err := checkout.Enter(); err != nil {
+		return err
+	}
+	if name == "worth" { // it needs no experiment
+		return worth()
+	}
 	s, err := execute(name)
 	if err != nil {
 		return err

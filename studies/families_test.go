@@ -57,7 +57,7 @@ func TestScales(t *testing.T) {
 // are chosen on development seeds.
 func TestFamilyConfigs(t *testing.T) {
 	of := func(name, split string) *study {
-		cfg := must.Get(experiment.ReadConfig("../../configs/" + name + ".yaml"))(t)
+		cfg := must.Get(experiment.ReadConfig("../configs/" + name + ".yaml"))(t)
 		plan := must.Get(experiment.Compile(cfg))(t)
 		for _, c := range plan.Environments {
 			var p families.Params

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rlrun/rlrun/docs/studies/handmade"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/studies/handmade"
 )
 
 // handmadeHalves are the studies of tasks written by hand, by the name of the experiment.

@@ -3,7 +3,7 @@
 // variant of the paper's experiments whether its three claims hold, as paired differences
 // with 95 % intervals.
 //
-//	go run ./docs/claims results/paper-variants
+//	go run -C studies ./claims results/paper-variants
 package main
 
 import (
@@ -16,14 +16,19 @@ import (
 
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/studies/checkout"
 )
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./docs/claims DIR   (the output of configs/paper-variants.yaml or configs/paper-literal.yaml)")
+		fmt.Fprintln(os.Stderr, "usage: go run -C studies ./claims DIR   (the output of configs/paper-variants.yaml or configs/paper-literal.yaml)")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Stdout); err != nil {
+	err := checkout.Enter()
+	if err == nil {
+		err = run(os.Args[1], os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "claims:", err)
 		os.Exit(1)
 	}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rlrun/rlrun/docs/studies/episodic"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/plugins/families"
+	"github.com/rlrun/rlrun/studies/episodic"
 )
 
 // episodesOf are the studies of tasks with episodes: by the name of the experiment, the split and

@@ -7,7 +7,7 @@
 // estimates a policy's value. As a control variate, this has much less noise than the
 // mean of the policy's own rewards.
 //
-//	go run ./docs/indices results/indices docs/images/indices
+//	go run -C studies ./indices results/indices docs/images/indices
 package main
 
 import (
@@ -31,14 +31,19 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/studies/checkout"
 )
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./docs/indices DIR FIGURE   (DIR: the output of configs/indices.yaml; FIGURE: path without .svg)")
+		fmt.Fprintln(os.Stderr, "usage: go run -C studies ./indices DIR FIGURE   (DIR: the output of configs/indices.yaml; FIGURE: path without .svg)")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2], os.Stdout); err != nil {
+	err := checkout.Enter()
+	if err == nil {
+		err = run(os.Args[1], os.Args[2], os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "indices:", err)
 		os.Exit(1)
 	}

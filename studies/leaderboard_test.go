@@ -11,7 +11,7 @@ import (
 // The lists name the leaderboard's agents as its config does: one that is renamed there
 // would no longer be compared with.
 func TestAgentsAreThoseOfTheConfig(t *testing.T) {
-	cfg := must.Get(experiment.ReadConfig("../../configs/leaderboard.yaml"))(t)
+	cfg := must.Get(experiment.ReadConfig("../configs/leaderboard.yaml"))(t)
 	plan := must.Get(experiment.Compile(cfg))(t)
 	for _, name := range slices.Concat(literature, contenders) {
 		if !slices.Contains(plan.Meta().Agents, name) {
