@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"math"
 
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
@@ -19,9 +20,10 @@ type Spec struct {
 	// Observation and Action are the spaces of observations and actions.
 	Observation, Action space.Space
 	// RewardLow and RewardHigh bound every reward, not only the expected ones; infinite where no
-	// bound is known. If both are 0, none is declared. The host fails a run with a reward outside
-	// them (docs/isolation.md), as agents rely on them. A finite RewardLow can serve as the b of
-	// the exploration threshold (docs/theory.md §0).
+	// bound is known. An environment that leaves both 0 declares none: whoever opens it, and every
+	// agent, gets −∞ and ∞ (Normalized). The host fails a run with a reward outside the bounds
+	// (docs/isolation.md), as agents rely on them. A finite RewardLow can serve as the b of the
+	// exploration threshold (docs/theory.md §0).
 	RewardLow, RewardHigh float64
 	// Continuing says that no episode ever ends: the environment never answers
 	// with Terminated or Truncated.
@@ -48,10 +50,21 @@ func (s *Spec) Validate() error {
 	if err := s.Action.Validate(); err != nil {
 		return fmt.Errorf("action space: %w", err)
 	}
-	if !(s.RewardLow <= s.RewardHigh) {
+	if !(s.RewardLow <= s.RewardHigh) || math.IsInf(s.RewardLow, 1) || math.IsInf(s.RewardHigh, -1) {
 		return fmt.Errorf("reward bounds [%v, %v]", s.RewardLow, s.RewardHigh)
 	}
 	return nil
+}
+
+// Normalized returns the spec with −∞ and ∞ in place of bounds on rewards that are both 0.
+// These are what a struct or a message has that leaves the bounds out. Every way into rlrun
+// calls it: a Go plugin, a batch of lanes and the protocol. Behind these, an unknown bound is
+// infinite, and nothing else is.
+func (s Spec) Normalized() Spec {
+	if s.RewardLow == 0 && s.RewardHigh == 0 {
+		s.RewardLow, s.RewardHigh = math.Inf(-1), math.Inf(1)
+	}
+	return s
 }
 
 // Environment is one copy of a task. Authors of environments implement it; names

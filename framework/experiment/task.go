@@ -26,7 +26,7 @@ const (
 func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
 	t, err := describeModel(ctx, env)
 	low, high := env.Spec().RewardLow, env.Spec().RewardHigh
-	if err != nil || low == 0 && high == 0 {
+	if err != nil || math.IsInf(low, 0) && math.IsInf(high, 0) {
 		return t, err
 	}
 	if t == nil {

@@ -213,7 +213,7 @@ func (o *Config) complete(spec framework.Spec) error {
 		*low = *o.LowerBound
 	case o.Decider.Bound != bandit.U || len(o.Decider.Rule.Bounds()) == 0:
 	case math.IsInf(spec.RewardLow, 0):
-		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s states none: give lower_bound, or choose the bound %s or %s: %w",
+		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s declares none: give lower_bound, or choose the bound %s or %s: %w",
 			bandit.U, spec.ID, bandit.UPlus, bandit.V, framework.ErrUnsupported)
 	case !spec.Continuing: // after an episode nothing more is earned
 		*low = min(spec.RewardLow, 0)

@@ -45,13 +45,9 @@ func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 // It allows for rewards that are computed in float32.
 const rounding = 1e-6
 
-// RewardLimits returns the bounds of a spec's rewards with room for rounding; infinite if
-// it declares none.
+// RewardLimits returns the bounds of a spec's rewards with room for rounding.
 func RewardLimits(spec *framework.Spec) (low, high float64) {
 	low, high = spec.RewardLow, spec.RewardHigh
-	if low == 0 && high == 0 {
-		return math.Inf(-1), math.Inf(1)
-	}
 	scale := 0.0
 	for _, bound := range []float64{low, high} {
 		if !math.IsInf(bound, 0) {

@@ -30,6 +30,7 @@ func TestSpecValidate(t *testing.T) {
 		{"bad observation space", func(s *framework.Spec) { s.Observation = space.Box{} }, "observation space"},
 		{"bad action space", func(s *framework.Spec) { s.Action = space.Discrete{} }, "action space"},
 		{"bounds in the wrong order", func(s *framework.Spec) { s.RewardLow = 2 }, "reward bounds"},
+		{"a lower bound of infinity", func(s *framework.Spec) { s.RewardLow, s.RewardHigh = math.Inf(1), math.Inf(1) }, "reward bounds"},
 		{"a bound that is no number", func(s *framework.Spec) { s.RewardHigh = math.NaN() }, "reward bounds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,7 +65,10 @@ func TestTimeStepsCheck(t *testing.T) {
 				o.Rewards[1] += 0.1000000000000001
 			}
 		}, ""},
-		{"no bounds are declared", Continue, func(o *TimeSteps, s *framework.Spec) { o.Rewards[1], s.RewardLow, s.RewardHigh = 7, 0, 0 }, ""},
+		{"no bounds are declared", Continue, func(o *TimeSteps, s *framework.Spec) {
+			o.Rewards[1], s.RewardLow, s.RewardHigh = 7, 0, 0
+			*s = s.Normalized()
+		}, ""},
 		{"an idle lane outside", Idle, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = 2 }, ""},
 		{"outside", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Observations.Float64[1] = 2 }, "observation: element 0 is 2"},
 		{"idle", Idle, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1], o.Observations.Float64[1] = math.NaN(), 9 }, ""},

@@ -66,8 +66,20 @@ func (p *EnvironmentPlugin) Describe(context.Context) (Description, error) { ret
 
 // OpenEnvironment implements Plugin.
 func (p *EnvironmentPlugin) OpenEnvironment(_ context.Context, params json.RawMessage, lanes int) (Environment, error) {
-	return p.Open(params, lanes)
+	env, err := p.Open(params, lanes)
+	if err != nil {
+		return nil, err
+	}
+	if spec := env.Spec(); spec.RewardLow == 0 && spec.RewardHigh == 0 {
+		return unbounded{env}, nil
+	}
+	return env, nil
 }
+
+// unbounded is an environment that declares no bounds on rewards.
+type unbounded struct{ Environment }
+
+func (u unbounded) Spec() framework.Spec { return u.Environment.Spec().Normalized() }
 
 // OpenAgent implements Plugin: it is an error.
 func (p *EnvironmentPlugin) OpenAgent(context.Context, json.RawMessage, framework.Spec, int) (Agent, error) {
@@ -87,7 +99,7 @@ func (p *AgentPlugin) Describe(context.Context) (Description, error) { return p.
 
 // OpenAgent implements Plugin.
 func (p *AgentPlugin) OpenAgent(_ context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error) {
-	agent, err := p.Open(params, spec, lanes)
+	agent, err := p.Open(params, spec.Normalized(), lanes)
 	switch v := agent.(type) {
 	case *vectorAgent:
 		v.id = p.Description.ID

@@ -30,7 +30,7 @@ func Vectorize(newEnv func() (framework.Environment, error), lanes int) (Environ
 		}
 		v.envs[i] = env
 	}
-	v.spec = v.envs[0].Spec()
+	v.spec = v.envs[0].Spec().Normalized()
 	return v, nil
 }
 

@@ -97,7 +97,7 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 	if p.Mu0 == nil {
 		p.Mu0 = &mu0
 		if math.IsInf(mu0, 0) {
-			return lanes.Unsupported("%s rewards need a bound on rewards; %s states none", p.Rewards, t.Spec.ID)
+			return lanes.Unsupported("%s rewards need a bound on rewards, and %s declares none: declare it in the environment, or set mu0 or another value of rewards in the params of this agent", p.Rewards, t.Spec.ID)
 		}
 	}
 	if p.Criterion == "average" {

@@ -38,7 +38,7 @@ func (b Bounds) of(t finite.Task) (low, high float64, err error) {
 	}
 	switch {
 	case math.IsInf(low, 0) || math.IsInf(high, 0):
-		return 0, 0, lanes.Unsupported("needs bounds on rewards, %s states none; set reward_low and reward_high", t.Spec.ID)
+		return 0, 0, lanes.Unsupported("needs bounds on rewards, and %s declares none: declare them in the environment, or set reward_low and reward_high in the params of this agent", t.Spec.ID)
 	case !(low <= high):
 		return 0, 0, lanes.Invalid("reward_low is %v, must not be above reward_high, %v", low, high)
 	}

@@ -992,3 +992,15 @@ def test_a_spec_that_is_none_names_the_cure() -> None:
         with_id(Painted().render_frame, "me/painted@1")
     with pytest.raises(TypeError, match=r"must be an rlrun\.Spec, not a NoneType$"):
         with_id(None, "me/painted@1")
+
+
+def test_bounds_left_out_are_unknown() -> None:
+    """A spec or a message with the bounds 0 and 0 declares none."""
+    two = rlrun.Discrete(2)
+    zero = rlrun.Spec(two, two, reward_low=0, reward_high=0)
+    assert zero == rlrun.Spec(two, two)
+    message = zero.to_proto()
+    message.reward_low = message.reward_high = 0
+    assert rlrun.Spec.from_proto(message) == zero
+    low = rlrun.Spec(two, two, reward_low=-1, reward_high=0)
+    assert (low.reward_low, low.reward_high) == (-1, 0)

@@ -22,8 +22,8 @@ class Spec:
     """The description of an environment: its spaces and rewards. It does not change.
 
     ``reward_low`` and ``reward_high`` bound every reward, not only the expected ones;
-    infinite where no bound is known; if both are 0, none is declared. ``continuing``
-    says that no episode ever ends.
+    infinite where no bound is known. If both are 0, none is declared, and they become
+    infinite. ``continuing`` says that no episode ever ends.
     ``id`` is filled in from the environment's class. ``steps`` is the number of steps
     of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
     known. If the run begins with a saved agent, the steps from which that has learned
@@ -41,6 +41,9 @@ class Spec:
     def __post_init__(self) -> None:
         spaces.check(self.observation, "the space of observations in an rlrun.Spec")
         spaces.check(self.action, "the space of actions in an rlrun.Spec")
+        if self.reward_low == self.reward_high == 0:  # what a message has that leaves them out
+            object.__setattr__(self, "reward_low", -np.inf)
+            object.__setattr__(self, "reward_high", np.inf)
 
     def to_proto(self) -> pb.Spec:
         """Return the spec as a message."""

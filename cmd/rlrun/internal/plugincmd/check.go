@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -33,8 +34,11 @@ type verdict struct {
 	Violations []violation `json:"violations"`
 	// Frames is for a plugin that keeps every rule and lists frames: their size, or why
 	// there are none.
-	Frames string  `json:"frames,omitempty"`
-	Speed  []speed `json:"speed"` // of a plugin that keeps every rule
+	Frames string `json:"frames,omitempty"`
+	// Rewards is for an environment that keeps every rule and lacks bounds on rewards: which
+	// rewards random actions gave.
+	Rewards string  `json:"rewards,omitempty"`
+	Speed   []speed `json:"speed"` // of a plugin that keeps every rule
 
 	found error // what the suite found
 }
@@ -106,7 +110,8 @@ an episode until --time is over, and for at least 1,000 steps.
 
 --json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
 ids of the environments in which an agent breaks the rule), speed (a list of {lanes,
-ns_per_step}), frames (their size, or why none can be drawn here).`,
+ns_per_step}), frames (their size, or why none can be drawn here), rewards (of an
+environment that does not declare both bounds: which rewards were seen).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -125,6 +130,9 @@ ns_per_step}), frames (their size, or why none can be drawn here).`,
 				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n", v.Plugin, v.ID, v.Kind)
 				if err == nil && v.Frames != "" {
 					_, err = fmt.Fprintf(w, "Frames: %s.\n", v.Frames)
+				}
+				if err == nil && v.Rewards != "" {
+					_, err = fmt.Fprintf(w, "Rewards: %s.\n", v.Rewards)
 				}
 				if err == nil && !o.noSpeed {
 					_, err = io.WriteString(w, speedTable(v.Speed, o.lanes))
@@ -239,6 +247,12 @@ func check(app *host.App, ctx context.Context, comp experiment.Component, o chec
 			return v, err
 		}
 	}
+	if v.OK && d.Kind == vector.KindEnvironment {
+		said("bounds on rewards")
+		if v.Rewards, err = rewards(ctx, p, raw); err != nil {
+			return v, err
+		}
+	}
 	if v.OK && !o.noSpeed {
 		said("its speed")
 		v.Speed, err = speeds(ctx, p, d.Kind, raw, o.lanes, o.time/4)
@@ -270,6 +284,37 @@ func frames(ctx context.Context, p vector.Plugin, params json.RawMessage) (strin
 		return "", err
 	}
 	return fmt.Sprintf("%d × %d pixels", frame.Rect.Dx(), frame.Rect.Dy()), nil
+}
+
+// rewards says which rewards random actions gave, if the environment does not declare both
+// bounds. It makes up to 1,000 steps, in about a second.
+func rewards(ctx context.Context, p vector.Plugin, params json.RawMessage) (string, error) {
+	env, err := p.OpenEnvironment(ctx, params, 1)
+	if err != nil {
+		return "", err
+	}
+	defer env.Close()
+	spec, missing := env.Spec(), "bounds are"
+	switch {
+	case !math.IsInf(spec.RewardLow, 0) && !math.IsInf(spec.RewardHigh, 0):
+		return "", nil
+	case !math.IsInf(spec.RewardLow, 0):
+		missing = "upper bound is"
+	case !math.IsInf(spec.RewardHigh, 0):
+		missing = "lower bound is"
+	}
+	step, out, err := randomSteps(ctx, env, 1)
+	if err != nil {
+		return "", err
+	}
+	low, high, steps := math.Inf(1), math.Inf(-1), 0
+	for begin := time.Now(); steps < 1000 && time.Since(begin) < time.Second; steps++ {
+		if err := step(); err != nil {
+			return "", err
+		}
+		low, high = min(low, out.Rewards[0]), max(high, out.Rewards[0])
+	}
+	return fmt.Sprintf("no %s declared, so agents that need bounds refuse this environment; %d random steps gave rewards from %g to %g", missing, steps, low, high), nil
 }
 
 // add takes over the rules that an error says are broken. A rule that is broken for the

@@ -109,10 +109,20 @@ func environmentStep(ctx context.Context, p vector.Plugin, params json.RawMessag
 	if err != nil {
 		return nil, nil, err
 	}
+	step, _, err = randomSteps(ctx, env, lanes)
+	if err != nil {
+		return nil, nil, errors.Join(err, env.Close())
+	}
+	return step, env.Close, nil
+}
+
+// randomSteps returns what steps an environment with random actions, and the outcomes that
+// every step fills.
+func randomSteps(ctx context.Context, env vector.Environment, lanes int) (step func() error, outcomes *vector.TimeSteps, err error) {
 	spec := env.Spec()
 	actions, err := randomColumns(spec.Action, lanes)
 	if err != nil {
-		return nil, nil, errors.Join(err, env.Close())
+		return nil, nil, err
 	}
 	in, out := vector.NewActions(spec, lanes), vector.NewTimeSteps(spec, lanes)
 	for i := range lanes {
@@ -132,7 +142,7 @@ func environmentStep(ctx context.Context, p vector.Plugin, params json.RawMessag
 			}
 		}
 		return nil
-	}, env.Close, nil
+	}, &out, nil
 }
 
 // agentStep is environmentStep for an agent, in the first kind of environment that

@@ -106,7 +106,7 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 	return d, nil
 }
 
-// Spec reads and validates a spec.
+// Spec reads, validates and normalizes a spec.
 func Spec(m *pb.Spec) (framework.Spec, error) {
 	s := framework.Spec{
 		ID: m.GetId(), RewardLow: m.GetRewardLow(), RewardHigh: m.GetRewardHigh(), Continuing: m.GetContinuing(),
@@ -119,7 +119,7 @@ func Spec(m *pb.Spec) (framework.Spec, error) {
 	if s.Action, err = Space(m.GetAction()); err != nil {
 		return s, fmt.Errorf("action space: %w", err)
 	}
-	return s, s.Validate()
+	return s.Normalized(), s.Validate()
 }
 
 // Space reads a space. It is not validated.

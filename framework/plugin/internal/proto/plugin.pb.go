@@ -393,7 +393,8 @@ type Spec struct {
 	Observation *Space                 `protobuf:"bytes,2,opt,name=observation,proto3" json:"observation,omitempty"`
 	Action      *Space                 `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
 	// Bounds of every reward, not only of the expected ones; infinite where
-	// none are known. Both 0: none are declared.
+	// none are known. Both 0, as in a message without them: none are declared, and
+	// whoever reads the message takes −∞ and ∞.
 	RewardLow  float64 `protobuf:"fixed64,4,opt,name=reward_low,json=rewardLow,proto3" json:"reward_low,omitempty"`
 	RewardHigh float64 `protobuf:"fixed64,5,opt,name=reward_high,json=rewardHigh,proto3" json:"reward_high,omitempty"`
 	// No episode ever ends.

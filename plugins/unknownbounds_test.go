@@ -1,0 +1,77 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/plugins/plugintest"
+)
+
+// bounded is an environment that declares other bounds on rewards.
+type bounded struct {
+	vector.Environment
+	low, high float64
+}
+
+func (b bounded) Spec() framework.Spec {
+	s := b.Environment.Spec()
+	s.RewardLow, s.RewardHigh = b.low, b.high
+	return s
+}
+
+// An environment that leaves out the bounds on its rewards declares none. Agents do as if they
+// were infinite, and those that need bounds refuse it, called directly and through the seam.
+func TestBoundsLeftOutAreUnknown(t *testing.T) {
+	declaring := func(low, high float64) vector.Plugin {
+		inner := bundled("chain").(*vector.EnvironmentPlugin)
+		return &vector.EnvironmentPlugin{Description: inner.Description, Open: func(params json.RawMessage, lanes int) (vector.Environment, error) {
+			env, err := inner.Open(params, lanes)
+			return bounded{env, low, high}, err
+		}}
+	}
+	play := func(env vector.Plugin, agent string) ([][]float64, error) {
+		const lanes, steps = 4, 400
+		e := must.Get(env.OpenEnvironment(t.Context(), nil, lanes))(t)
+		defer e.Close()
+		a, err := bundled(agent).OpenAgent(t.Context(), nil, e.Spec(), lanes)
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close()
+		outcomes := must.Get(loop.Run(context.Background(), loop.Batch{
+			Environment: e, Agent: a, Runs: []int{0, 1, 2, 3}, Seeds: seed.NewSource(1, e.Spec().ID),
+			Steps: steps, Grid: []int{100, 200, steps}, Discount: 1, Metrics: []result.Metric{result.Reward},
+		}))(t)
+		var curves [][]float64
+		for _, o := range outcomes {
+			curves = append(curves, o.Curves[result.Reward])
+		}
+		return curves, nil
+	}
+	unknown := must.Get(play(declaring(math.Inf(-1), math.Inf(1)), "threshold-model"))(t)
+	for name, env := range map[string]vector.Plugin{"directly": declaring(0, 0), "through the seam": plugintest.Loopback(t, declaring(0, 0))} {
+		if got := must.Get(play(env, "threshold-model"))(t); !slices.EqualFunc(got, unknown, slices.Equal) {
+			t.Errorf("%s: threshold-model earns %v, and %v with infinite bounds", name, got, unknown)
+		}
+		for _, agent := range []string{"ucrl2", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3"} {
+			if _, err := play(env, agent); !errors.Is(err, framework.ErrUnsupported) {
+				t.Errorf("%s: %s: %v, want a refusal", name, agent, err)
+			}
+		}
+	}
+	zero := must.Get(declaring(0, 0).OpenEnvironment(t.Context(), nil, 1))(t).Spec()
+	zero.RewardLow, zero.RewardHigh = 0, 0
+	if _, err := bundled("ucrl2").OpenAgent(t.Context(), nil, zero, 1); !errors.Is(err, framework.ErrUnsupported) {
+		t.Errorf("ucrl2, opened with bounds left out: %v", err)
+	}
+}
