@@ -354,7 +354,7 @@ func TestDeciderForgets(t *testing.T) {
 	})
 }
 
-// Names read back, those of earlier versions too, and are told in errors.
+// Names read back, and are told in errors.
 func TestNames(t *testing.T) {
 	for _, r := range Rules {
 		if got, err := RuleNamed(r.String()); err != nil || got != r || r.Doc() == "" {
@@ -365,14 +365,6 @@ func TestNames(t *testing.T) {
 		if got, err := KindNamed(k.String()); err != nil || got != k || k.Doc() == "" {
 			t.Errorf("kind %s reads back as %v, %v", k.String(), got, err)
 		}
-	}
-	for old, want := range map[string]Rule{"paired": RuleCommonModel, "mean": RuleOptimistic, "stochastic": RuleOptimisticStochastic} {
-		if r, err := RuleNamed(old); err != nil || r != want {
-			t.Errorf("%s is %v, %v", old, r, err)
-		}
-	}
-	if k, err := KindNamed("overdue"); err != nil || k != RecencyBonus {
-		t.Errorf("overdue is %v, %v", k, err)
 	}
 	if _, err := RuleNamed("best"); err == nil || !strings.Contains(err.Error(), "common-model") {
 		t.Errorf("an unknown rule: %v", err)

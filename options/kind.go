@@ -43,7 +43,7 @@ func KindNames() []string {
 // KindNamed returns the kind of a name.
 func KindNamed(name string) (Kind, error) {
 	for _, k := range Kinds {
-		if k.String() == present(name) {
+		if k.String() == name {
 			return k, nil
 		}
 	}

@@ -44,25 +44,10 @@ func RuleNames() []string {
 	return names
 }
 
-// FormerNames maps names of rules and kinds of options that earlier versions used to
-// the present ones. RuleNamed and KindNamed accept both.
-var FormerNames = map[string]string{
-	"mean": "optimistic", "stochastic": "optimistic-stochastic", "paired": "common-model",
-	"overdue": "recency-bonus", "novelty": "count-bonus",
-}
-
-// present returns the present name for a name of any version.
-func present(name string) string {
-	if now, ok := FormerNames[name]; ok {
-		return now
-	}
-	return name
-}
-
 // RuleNamed returns the rule of a name.
 func RuleNamed(name string) (Rule, error) {
 	for _, r := range Rules {
-		if r.String() == present(name) {
+		if r.String() == name {
 			return r, nil
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -81,30 +80,19 @@ type Commitment struct {
 	Return bool `json:"return,omitempty" jsonschema:"default=false"`
 }
 
-// JSONSchemaExtend adds the choices that come from the lists of package options. Names
-// that earlier versions used are accepted, but not described.
+// JSONSchemaExtend adds the choices that come from the lists of package options.
 func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
-	former := func(names []string) []any {
-		var all []any
-		for _, name := range names {
-			all = append(all, name)
-		}
-		for _, old := range slices.Sorted(maps.Keys(options.FormerNames)) {
-			if slices.Contains(names, options.FormerNames[old]) {
-				all = append(all, old)
-			}
-		}
-		return all
-	}
 	rule, _ := s.Properties.Get("rule")
-	rule.Enum, rule.Description = former(options.RuleNames()), "Rule is how options are compared."
+	rule.Description = "Rule is how options are compared."
 	for _, r := range options.Rules {
+		rule.Enum = append(rule.Enum, r.String())
 		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
 	}
 	rule.Description += " Default: gain for options of kind pair, else optimistic."
 	kinds, _ := s.Properties.Get("options")
-	kinds.Items.Enum, kinds.Description = former(options.KindNames()), "Options are the kinds of options to choose from besides the greedy one."
+	kinds.Description = "Options are the kinds of options to choose from besides the greedy one."
 	for _, k := range options.Kinds {
+		kinds.Items.Enum = append(kinds.Items.Enum, k.String())
 		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
 	}
 	kinds.Description += " Default: pair for the rule gain, else members and constants."

@@ -27,9 +27,9 @@ func explorations(t *testing.T, change func(*Config)) *Plan {
 	return plan(t, func(c *Config) {
 		c.Agents = []Component{
 			{Plugin: "tables"},
-			{Plugin: "tables", Exploration: &Exploration{Rule: "stochastic", Commitment: &Commitment{Scale: 2, Floor: 3}}},
+			{Plugin: "tables", Exploration: &Exploration{Rule: "optimistic-stochastic", Commitment: &Commitment{Scale: 2, Floor: 3}}},
 			{Plugin: "tables", Exploration: &Exploration{Bound: "V", Options: []string{"uniform", "members"}},
-				Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.5", "0.9"), "exploration.rule": raw(`"paired"`, `"index"`)}},
+				Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.5", "0.9"), "exploration.rule": raw(`"common-model"`, `"index"`)}},
 			{Name: "γ={exploration.horizon.gamma}", Plugin: "tables", Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.99")}},
 		}
 		if change != nil {
@@ -41,9 +41,9 @@ func explorations(t *testing.T, change func(*Config)) *Plan {
 func TestExplorationsExpand(t *testing.T) {
 	p := explorations(t, nil)
 	if got, want := labels(p.Agents), []string{
-		"tables", "tables stochastic",
-		"tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=paired", "tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=index",
-		"tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=paired", "tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=index",
+		"tables", "tables optimistic-stochastic",
+		"tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=index",
+		"tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=index",
 		"γ=0.99",
 	}; !slices.Equal(got, want) {
 		t.Errorf("labels\n%q, want\n%q", got, want)
@@ -126,7 +126,7 @@ func TestExplorationRefused(t *testing.T) {
 		change func(*Config)
 	}{
 		{"alternate offers no options to choose from", func(c *Config) { c.Agents[0] = Component{Plugin: "alternate", Exploration: &Exploration{}} }},
-		{"tables make no options of kind count-bonus", func(c *Config) { c.Agents[1].Exploration.Options = []string{"novelty"} }},
+		{"tables make no options of kind count-bonus", func(c *Config) { c.Agents[1].Exploration.Options = []string{"count-bonus"} }},
 		{"environments[0].exploration: environments do not explore", func(c *Config) { c.Environments[0].Exploration = &Exploration{} }},
 		{"agents[1].exploration.horizon: needs gamma or steps", func(c *Config) { c.Agents[1].Exploration.Horizon = &Horizon{} }},
 		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *Config) { c.Agents[1].Exploration.Options = []string{"x"} }},

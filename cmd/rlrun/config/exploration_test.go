@@ -18,21 +18,24 @@ environments: [{plugin: e}]
 agents:
   - plugin: a
 `
+	oneOf := func(names []string) string {
+		last := len(names) - 1
+		return strings.Join(names[:last], ", ") + " or " + names[last]
+	}
 	for _, tt := range []struct{ name, text, set, want string }{
 		{"good", "    exploration: {rule: index, bound: U+, horizon: {steps: 1e3}, options: [members, uniform], commitment: {fixed: 8}}\n", "", ""},
 		{"defaults", "    exploration: {}\n", "", ""},
 		{"unknown rule", "    exploration:\n      rule: optimistik\n", "",
-			`exp.yaml:7: agents[0].exploration.rule: must be ` + strings.Join(options.RuleNames(), ", ") + `, mean, paired or stochastic, not the text "optimistik"; did you mean optimistic?`},
-		{"old key", "    exploration:\n      window: {floor: 2}\n", "", "exp.yaml:7: agents[0].exploration.window: unknown key; it is now called commitment"},
+			`exp.yaml:7: agents[0].exploration.rule: must be ` + oneOf(options.RuleNames()) + `, not the text "optimistik"; did you mean optimistic?`},
 		{"unknown key", "    exploration:\n      commitment: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.commitment.flor: unknown key; did you mean floor?"},
 		{"option", "    exploration: {options: [members, bonus]}\n", "",
-			`exp.yaml:6: agents[0].exploration.options[1]: must be ` + strings.Join(options.KindNames(), ", ") + `, novelty or overdue, not the text "bonus"`},
+			`exp.yaml:6: agents[0].exploration.options[1]: must be ` + oneOf(options.KindNames()) + `, not the text "bonus"`},
 		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma or steps"},
 		{"endless horizon", "    exploration:\n      horizon:\n        gamma: 1\n", "", "exp.yaml:7: agents[0].exploration.horizon: gamma 1 needs steps"},
 		{"fixed and more", "    exploration:\n      commitment: {fixed: 3, cap: 9}\n", "",
 			"exp.yaml:7: agents[0].exploration.commitment: fixed leaves nothing to estimate; remove it, or the other keys of commitment"},
 		{"floor above cap", "    exploration:\n      commitment: {floor: 10, cap: 9}\n", "", "exp.yaml:7: agents[0].exploration.commitment: floor 10 is above cap 9"},
-		{"no such index", "    exploration: {rule: stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the rule optimistic-stochastic has no bound V"},
+		{"no such index", "    exploration: {rule: optimistic-stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the rule optimistic-stochastic has no bound V"},
 		{"set", "", "agents.0.exploration.horizon.gamma=2", "--set agents.0.exploration.horizon.gamma=2: agents[0].exploration.horizon.gamma: must be at most 1, not 2"},
 		{"sweep", "    sweep:\n      exploration.horizon.gamma: [0.9, 1.5]\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.horizon.gamma"[1]: must be at most 1, not 1.5`},

@@ -194,15 +194,11 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 // unknown reports keys that are not among the known ones. at is the path of a key.
 func unknown(d *document, known, names []string, at func(...string) []string) (out Problems) {
 	for _, name := range names {
-		hint := suggest(name, known)
-		if now := renamed[name]; slices.Contains(known, now) {
-			hint = fmt.Sprintf("; it is now called %s", now)
-		}
 		path := at(name)
 		if len(path) == 5 && path[2] == "sweep" { // one problem, whatever the number of its values
 			path = path[:4]
 		}
-		out = append(out, d.problem(path, "unknown key%s", hint))
+		out = append(out, d.problem(path, "unknown key%s", suggest(name, known)))
 	}
 	return out
 }
@@ -222,9 +218,6 @@ func (v *validator) missing(d *document, schema string, names []string, at func(
 	}
 	return out
 }
-
-// renamed are keys of configs by their names in older versions.
-var renamed = map[string]string{"window": "commitment", "restarts": "retries", "processes": "processes_per_worker"}
 
 func suggest(name string, known []string) string {
 	if c := spelling.Closest(name, known); c != "" {

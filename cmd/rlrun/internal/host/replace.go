@@ -18,8 +18,6 @@ import (
 // place of others. Every command that starts plugins has it.
 func (app *App) ReplaceFlag(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&app.Replace, "replace", nil, "replace the plugin NAME by the program PATH, `NAME=PATH`, without the lock file; may be repeated")
-	fs.StringArrayVar(&app.Replace, "dev", nil, "the old name of --replace, `NAME=PATH`")
-	_ = fs.MarkDeprecated("dev", "use --replace")
 }
 
 // ApplyReplacements does what the --replace flags say, NAME=PATH each, and warns of it.

@@ -392,12 +392,7 @@ func submitted(dir string) (old submission, err error) {
 	if err != nil {
 		return old, err
 	}
-	former := struct { // key of earlier versions
-		WorkDir *string `json:"folder"`
-	}{&old.WorkDir}
-	if err = json.Unmarshal(data, &old); err == nil {
-		err = json.Unmarshal(data, &former)
-	}
+	err = json.Unmarshal(data, &old)
 	if err == nil && (old.Tasks < 1 || targets[old.To] == nil) {
 		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
 	}

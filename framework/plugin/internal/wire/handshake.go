@@ -9,8 +9,6 @@ import (
 
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 )
@@ -62,22 +60,11 @@ const window = 16 << 20
 func DialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithIdleTimeout(0),
-		grpc.WithUnaryInterceptor(formerNames),
 		grpc.WithStaticStreamWindowSize(window),
 		grpc.WithStaticConnWindowSize(window),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newColumnCodec()),
 			grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
 	}
-}
-
-// formerNames repeats SetOptionKinds under its former name if a plugin does not
-// know the present one: its SDK is an earlier one then, or its agents have no options.
-func formerNames(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	err := invoke(ctx, method, request, reply, conn, opts...)
-	if method == pb.Plugin_SetOptionKinds_FullMethodName && status.Code(err) == codes.Unimplemented {
-		err = invoke(ctx, "/rlrun.plugin.v1.Plugin/Offer", request, reply, conn, opts...)
-	}
-	return err
 }
 
 // ServerOptions are the plugin's: gRPC's own limit of 4 MiB a message is too
