@@ -369,6 +369,12 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 		cmp.N, cmp.NB, cmp.Dropped = len(x.values), len(y.values), x.missing+y.missing
 		cmp.MeanA, cmp.MeanB, cmp.Difference = stat.Mean(x.values), stat.Mean(y.values), t.Interval
 		cmp.P, cmp.Test = t.P, "Welch"
+		if math.IsNaN(t.P) || math.IsInf(t.T, 0) { // there is no variance to go by
+			var exact bool
+			cmp.P, exact = stat.Permutation(x.values, y.values, draws, random)
+			cmp.Test = randomised("permutation", exact, draws)
+		}
+		cmp.doubt()
 		cmp.WinRate = stat.ProbabilityOfImprovement(stat.Scores{x.values}, stat.Scores{y.values})
 		if sign < 0 {
 			cmp.WinRate = 1 - cmp.WinRate
@@ -396,10 +402,39 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	cmp.WinRate = stat.PairedWinRate(stat.Scores{wins}, stat.Scores{make([]float64, len(wins))})
 	var exact bool
 	cmp.P, exact = stat.SignFlip(d, draws, random)
-	cmp.Test = "sign flips, all"
-	if !exact {
-		cmp.Test = fmt.Sprintf("sign flips, %d random", draws)
+	cmp.Test = randomised("sign flips", exact, draws)
+	cmp.doubt()
+}
+
+// The reasons for which an interval says nothing or too little.
+const (
+	fewRuns  = "too few runs for an interval"
+	noSpread = "values do not vary, so that the interval has no width"
+)
+
+// doubt adds what is wrong with the interval to the reason.
+func (c *Comparison) doubt() {
+	what := ""
+	switch d := c.Difference; {
+	case math.IsNaN(d.Low):
+		what = fewRuns
+	case d.Low == d.High && d.Value != 0:
+		what = noSpread
+	default:
+		return
 	}
+	if c.Reason != "" {
+		what = c.Reason + "; " + what
+	}
+	c.Reason = what
+}
+
+// randomised names a test of all cases or of so many random ones.
+func randomised(test string, exact bool, draws int) string {
+	if exact {
+		return test + ", all"
+	}
+	return fmt.Sprintf("%s, %d random", test, draws)
 }
 
 // sequential gives a comparison that stopped its experiment the verdict of the test that

@@ -95,12 +95,18 @@ func (c *comparer) otherPrograms() {
 // advise notes what limits the conclusions.
 func (c *comparer) advise() {
 	few, pairs, runs, m := 0, 0, 0, len(c.Comparisons)
-	cannot, stopped := 0, 0
+	cannot, stopped, unknown, narrow := 0, 0, 0, 0
 	for _, cmp := range c.Comparisons {
 		if cmp.Paired {
 			pairs += cmp.Dropped
 		} else {
 			runs += cmp.Dropped
+		}
+		if strings.HasSuffix(cmp.Reason, fewRuns) {
+			unknown++
+		}
+		if strings.HasSuffix(cmp.Reason, noSpread) {
+			narrow++
 		}
 		if cmp.Stopped {
 			stopped++
@@ -121,6 +127,12 @@ func (c *comparer) advise() {
 			text = fmt.Sprintf("A comparison needs %d pairs of runs or more before it can be decided at level %g.", need, c.Options.Alpha)
 		}
 		c.Notes = append(c.Notes, text)
+	}
+	if unknown > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d differences have no interval: at level %g it takes %d pairs of runs, or two runs of either agent if they are not paired.", unknown, m, c.Options.Alpha, stat.Design{Alpha: c.Options.Alpha}.LeastRuns()))
+	}
+	if narrow > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("In %d of %d comparisons all differences are the same. These intervals have no width, which does not mean that another run could not differ.", narrow, m))
 	}
 	if stopped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons are those of the test that stops the experiment (until: decided), at level %s of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped, c.levels()))

@@ -194,7 +194,7 @@ func (o *Overall) json() map[string]any {
 			groups = append(groups, k.Agents[clique[0]:clique[1]+1])
 		}
 		out["ranks"] = map[string]any{"environments": k.Environments, "agents": ranks, "chi_squared": result.Number(k.ChiSquared),
-			"f": result.Number(k.F), "p": result.Number(k.P), "critical_difference": result.Number(k.CriticalDifference), "cliques": groups}
+			"f": result.Number(k.F), "p": result.Number(k.P), "test": k.test(), "critical_difference": result.Number(k.CriticalDifference), "cliques": groups}
 	}
 	return out
 }

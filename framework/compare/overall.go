@@ -60,7 +60,9 @@ type Ranks struct {
 	Agents       []string  // from best to worst
 	Mean         []float64 // mean rank of each of Agents
 	ChiSquared   float64   // Friedman's statistic
-	F, P         float64   // Iman–Davenport
+	F            float64   // that of Iman and Davenport; NaN where all environments rank the agents alike
+	P            float64   // of stat.FriedmanPermutation
+	Exact        bool      // P counts all arrangements of ranks, and not random ones
 	// CriticalDifference is Nemenyi's, in ranks. It is NaN with fewer than six environments
 	// or fewer than three agents.
 	CriticalDifference float64
@@ -73,6 +75,9 @@ type Ranks struct {
 // cdEnvironments is the number of environments from which on there is a
 // critical-difference diagram.
 const cdEnvironments = 6
+
+// friedmanDraws is the number of random arrangements where all are too many to count.
+const friedmanDraws = 9_999
 
 // taus are the points of performance profiles: 101 from 0 to 1, or on to the largest
 // score.
@@ -141,6 +146,9 @@ func (c *comparer) aggregate(o *Overall, scored []string) map[int]stat.Sampled {
 		}
 		r := stat.NewResampler(1-c.Options.Alpha, c.seeds(&c.Agents[i], salt, scored))
 		found := r.Aggregate(s, 1, o.Tau)
+		if !stat.Enough(s, 1-c.Options.Alpha) {
+			found.Forget()
+		}
 		a := Aggregate{Agent: c.Agents[i].Label, IQM: r.Interval(found.IQM), Mean: r.Interval(found.Mean),
 			Median: r.Interval(found.Median), OptimalityGap: r.Interval(found.OptimalityGap)}
 		for _, share := range found.Profile {
@@ -288,22 +296,30 @@ func (c *comparer) ranks() *Ranks {
 	r := &Ranks{CriticalDifference: math.NaN()}
 	var table [][]float64 // by environment, larger is better
 	for _, env := range c.Environments {
-		row := make([]float64, 0, k)
+		var means []*sample // of one value each
 		for _, i := range agents {
 			if s := c.scores(i, []string{env}, nil); s != nil {
-				row = append(row, stat.Mean(s[0]))
+				means = append(means, &sample{values: []float64{stat.Mean(s[0])}, rounding: c.values[cell{env, i}].rounding})
 			}
 		}
-		if len(row) == k {
-			table = append(table, row)
-			r.Environments = append(r.Environments, env)
+		if len(means) < k {
+			continue
 		}
+		merge(means)
+		row := make([]float64, k)
+		for i, m := range means {
+			row[i] = m.values[0]
+		}
+		table = append(table, row)
+		r.Environments = append(r.Environments, env)
 	}
 	if len(table) < 2 {
 		return nil
 	}
 	f := stat.Friedman(table)
-	r.ChiSquared, r.F, r.P = f.ChiSquared, f.F, f.P
+	r.ChiSquared, r.F = f.ChiSquared, f.F
+	source := seed.NewSource(c.Agents[0].input.Streams[c.Environments[0]].Seed, "Friedman")
+	r.P, r.Exact = stat.FriedmanPermutation(table, friedmanDraws, source.Seed(0, seed.Statistics, 0))
 	order := make([]int, k)
 	for i := range order {
 		order[i] = i

@@ -141,10 +141,10 @@ type Comparison struct {
 	Dropped     int           // runs of either agent that failed, are missing or have no value
 	MeanA       float64       // of the N runs
 	MeanB       float64       // of the N or NB runs of B
-	Difference  stat.Interval // mean of A minus mean of B, with an interval of level 1 − Alpha
+	Difference  stat.Interval // mean of A minus mean of B, with an interval of level 1 − Alpha; its ends are NaN of too few runs
 	WinRate     float64       // share of pairs that A wins, ties half; unpaired: of all pairs of runs
 	P           float64       // two-sided, not corrected
-	Test        string        // "sign flips, all", "sign flips, 9999 random" or "Welch"
+	Test        string        // "sign flips, all", "sign flips, 9999 random", "Welch" or, without a variance, "permutation, all"
 	Adjusted    float64       // P corrected for the number of comparisons
 	Tukey       float64       // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
 	Verdict     string        // "X is better" or "not decided"

@@ -187,7 +187,7 @@ func RankSentence(r *Result) string {
 		return ""
 	}
 	k := r.Overall.Ranks
-	text := fmt.Sprintf("Friedman's test (Iman–Davenport): F = %s, %s.", six(k.F), isP(k.P))
+	text := fmt.Sprintf("Friedman's test: χ² = %s, %s (%s).", six(k.ChiSquared), isP(k.P), k.test())
 	if math.IsNaN(k.CriticalDifference) {
 		return text + fmt.Sprintf(" With %d environments and three agents or more there are groups and a critical difference.", cdEnvironments)
 	}
@@ -197,6 +197,14 @@ func RankSentence(r *Result) string {
 		text += fmt.Sprintf(" With %d environments it cannot tell any of %d agents apart: that takes %d environments or more.", n, len(k.Agents), int(math.Ceil(1+math.Log2(float64(pairs)/r.Options.Alpha))))
 	}
 	return text
+}
+
+// test says how P was found.
+func (k *Ranks) test() string {
+	if k.Exact {
+		return "exact, of all arrangements of ranks"
+	}
+	return fmt.Sprintf("of %d random arrangements of ranks", friedmanDraws)
 }
 
 // Sentence states the comparison in a sentence, with difference, interval and p value.
@@ -222,20 +230,11 @@ func Interval(i stat.Interval) string {
 		return six(i.Value)
 	}
 	half := (i.High - i.Low) / 2
-	if half <= 0 || math.Abs(i.Value) >= 1e9 || half >= 1e9 || half < 1e-9 {
-		return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Value, i.Low, i.High)
+	if half <= 0 {
+		return fmt.Sprintf("%s [%s, %s]", six(i.Value), six(i.Low), six(i.High))
 	}
-	digits := max(0, 1-int(math.Floor(math.Log10(half))))
-	return fmt.Sprintf("%s [%s, %s]", fixed(i.Value, digits), fixed(i.Low, digits), fixed(i.High, digits))
-}
-
-// fixed writes a number with so many decimals, zero without a sign.
-func fixed(x float64, decimals int) string {
-	text := strconv.FormatFloat(x, 'f', decimals, 64)
-	if strings.Trim(text, "-0.") == "" {
-		return strings.TrimPrefix(text, "-")
-	}
-	return text
+	write := result.Writer(max(math.Abs(i.Value), math.Abs(i.Low), math.Abs(i.High)), half)
+	return fmt.Sprintf("%s [%s, %s]", write(i.Value), write(i.Low), write(i.High))
 }
 
 // P writes a p value.

@@ -76,13 +76,13 @@ type cell struct{ environment, agent string }
 type sample struct {
 	ok, failed, givenUp int
 	outcomes            map[Metric]*outcomes
-	curves              map[Metric][]moments // one a grid point
+	curves              map[Metric][]stat.Moments // one a grid point
 	choices             Choices
 	iqm                 map[Metric]stat.Interval // once computed
 }
 
 func newSample(c cell) *sample {
-	return &sample{outcomes: map[Metric]*outcomes{}, curves: map[Metric][]moments{}, iqm: map[Metric]stat.Interval{},
+	return &sample{outcomes: map[Metric]*outcomes{}, curves: map[Metric][]stat.Moments{}, iqm: map[Metric]stat.Interval{},
 		choices: Choices{Environment: c.environment, Agent: c.agent}}
 }
 
@@ -253,11 +253,11 @@ func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
 	}
 	points := s.curves[m]
 	if points == nil {
-		points = make([]moments, len(curve))
+		points = make([]stat.Moments, len(curve))
 		s.curves[m] = points
 	}
 	for i, x := range curve {
-		points[i].add(x)
+		points[i].Add(x)
 	}
 	s.set(run, m, a.value(a.meta.Define(m), curve))
 }
@@ -423,7 +423,7 @@ func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
 	if base == nil {
 		return nil
 	}
-	var d moments
+	var d stat.Moments
 	for i, j := 0, 0; i < len(x.runs) && j < len(base.runs); {
 		switch {
 		case x.runs[i] < base.runs[j]:
@@ -432,26 +432,26 @@ func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
 			j++
 		default:
 			if v, w := x.values[i], base.values[j]; r.Equal(v, w) {
-				d.add(0)
+				d.Add(0)
 			} else {
-				d.add(v - w)
+				d.Add(v - w)
 			}
 			i, j = i+1, j+1
 		}
 	}
-	if d.n == 0 {
+	if d.N == 0 {
 		return nil
 	}
-	e := d.estimate(&a.t)
+	e := estimate(&d, &a.t)
 	return &e
 }
 
-func (a *aggregator) curve(env, agent string, m Metric, points []moments) Curve {
+func (a *aggregator) curve(env, agent string, m Metric, points []stat.Moments) Curve {
 	n := len(points)
 	c := Curve{Environment: env, Agent: agent, Metric: m, Steps: a.meta.Grid,
 		Runs: make([]int, n), Mean: make(Values, n), StdErr: make(Values, n), Low: make(Values, n), High: make(Values, n)}
 	for i := range points {
-		e := points[i].estimate(&a.t)
+		e := estimate(&points[i], &a.t)
 		c.Runs[i], c.Mean[i], c.StdErr[i], c.Low[i], c.High[i] = e.N, e.Mean, e.StdErr, e.Low, e.High
 	}
 	return c

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rlrun/rlrun/framework/stat"
 )
 
 // confidence is the level of every interval.
@@ -46,47 +48,29 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// moments accumulates a mean and a sum of squared deviations (Welford 1962).
-type moments struct {
-	n        int
-	mean, m2 float64
-}
-
-// add adds one value; NaN is no value.
-func (m *moments) add(x float64) {
-	if math.IsNaN(x) {
-		return
-	}
-	m.n++
-	d := x - m.mean
-	m.mean += d / float64(m.n)
-	m.m2 += d * (x - m.mean)
-}
-
-// estimate uses t, the quantile of Student's distribution for m.n values.
-func (m *moments) estimate(t *quantiles) Estimate {
+// estimate uses t, the quantile of Student's distribution for m.N values.
+func estimate(m *stat.Moments, t *quantiles) Estimate {
 	nan := math.NaN()
-	switch m.n {
+	switch m.N {
 	case 0:
 		return Estimate{0, nan, nan, nan, nan}
 	case 1:
-		return Estimate{1, m.mean, nan, nan, nan}
+		return Estimate{1, m.Mean, nan, nan, nan}
 	}
-	n := float64(m.n)
-	stderr := math.Sqrt(m.m2 / (n - 1) / n)
-	half := stderr * t.of(m.n)
-	return Estimate{m.n, m.mean, stderr, m.mean - half, m.mean + half}
+	stderr := m.StdErr()
+	half := stderr * t.of(m.N)
+	return Estimate{m.N, m.Mean, stderr, m.Mean - half, m.Mean + half}
 }
 
 // EstimateMean estimates the mean of what xs were drawn from; NaN is no value.
 func EstimateMean(xs []float64) Estimate { return estimateOf(xs, new(quantiles)) }
 
 func estimateOf(xs []float64, t *quantiles) Estimate {
-	var m moments
+	var m stat.Moments
 	for _, x := range xs {
-		m.add(x)
+		m.Add(x)
 	}
-	return m.estimate(t)
+	return estimate(&m, t)
 }
 
 // quantiles caches the two-sided quantile of Student's distribution by the

@@ -5,8 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
+	gonum "gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework/stat"
 )
 
 func near(a, b, rel float64) bool {
@@ -17,8 +19,8 @@ func TestEstimateAgainstGonum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		xs := rapid.SliceOfN(rapid.Float64Range(-1e3, 1e3), 2, 50).Draw(t, "xs")
 		got := estimateOf(xs, &quantiles{})
-		mean, sd := stat.MeanStdDev(xs, nil)
-		stderr := stat.StdErr(sd, float64(len(xs)))
+		mean, sd := gonum.MeanStdDev(xs, nil)
+		stderr := gonum.StdErr(sd, float64(len(xs)))
 		if got.N != len(xs) || math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.StdErr-stderr) > 1e-9 {
 			t.Fatalf("got %+v, want mean %g, stderr %g", got, mean, stderr)
 		}
@@ -68,11 +70,11 @@ func TestIntervalCoverage(t *testing.T) {
 	hits := 0
 	var q quantiles
 	for range samples {
-		var m moments
+		var m stat.Moments
 		for range 10 {
-			m.add(5 + 2*rng.NormFloat64())
+			m.Add(5 + 2*rng.NormFloat64())
 		}
-		if e := m.estimate(&q); e.Low <= 5 && 5 <= e.High {
+		if e := estimate(&m, &q); e.Low <= 5 && 5 <= e.High {
 			hits++
 		}
 	}
@@ -95,7 +97,15 @@ func TestEstimateString(t *testing.T) {
 		{Estimate{Mean: 2.5, Low: nan, High: nan}, "2.5"},
 		{Estimate{Mean: 2.5, Low: 2.5, High: 2.5}, "2.5"},
 		{Estimate{Mean: nan, Low: nan, High: nan}, ""},
-		{Estimate{Mean: 2e12, Low: 1e12, High: 3e12}, "2e+12 ± 1e+12"},
+		{Estimate{Mean: 2e12, Low: 1e12, High: 3e12}, "2.0e+12 ± 1.0e+12"},
+		{Estimate{Mean: 1e9, Low: 1e9 - 0.21, High: 1e9 + 0.21}, "1000000000.00 ± 0.21"},
+		{Estimate{Mean: 1e9 + 0.456, Low: 1e9 + 0.456 - 0.21, High: 1e9 + 0.456 + 0.21}, "1000000000.46 ± 0.21"},
+		{Estimate{Mean: 123456789, Low: 123456789 - 1e6, High: 123456789 + 1e6}, "123456789 ± 1000000"},
+		{Estimate{Mean: 1.23456e20, Low: 1.23e20, High: 1.23912e20}, "1.2346e+20 ± 4.6e+17"},
+		{Estimate{Mean: 5, Low: 5 - 2e-12, High: 5 + 2e-12}, "5.0000000000000e+00 ± 2.0e-12"},
+		{Estimate{Mean: 3e-200, Low: 1e-200, High: 5e-200}, "3.0e-200 ± 2.0e-200"},
+		{Estimate{Mean: -0.0001, Low: -0.5001, High: 0.4999}, "0.00 ± 0.50"},
+		{Estimate{Mean: 0, Low: -2e12, High: 2e12}, "0e+00 ± 2.0e+12"},
 	} {
 		if got := tt.e.String(); got != tt.want {
 			t.Errorf("%+v: got %q, want %q", tt.e, got, tt.want)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -191,11 +192,32 @@ func (e Estimate) String() string {
 		return ""
 	case math.IsNaN(half) || half == 0:
 		return strconv.FormatFloat(e.Mean, 'g', 6, 64)
-	case math.Abs(e.Mean) >= 1e9 || half >= 1e9 || half < 1e-9:
-		return fmt.Sprintf("%.4g ± %.2g", e.Mean, half)
 	}
-	digits := max(0, 1-int(math.Floor(math.Log10(half))))
-	return fmt.Sprintf("%.*f ± %.*f", digits, e.Mean, digits, half)
+	write := Writer(math.Abs(e.Mean), half)
+	return write(e.Mean) + " ± " + write(half)
+}
+
+// Writer returns how numbers are written beside a deviation: all end at its second
+// significant digit. largest is the largest size of the numbers. A zero has no sign.
+func Writer(largest, deviation float64) func(float64) string {
+	place := int(math.Floor(math.Log10(deviation))) - 1 // of the last digit
+	fixed := largest < 1e15 && deviation < 1e9 && deviation >= 1e-9
+	return func(x float64) string {
+		text := ""
+		if fixed {
+			text = strconv.FormatFloat(x, 'f', max(0, -place), 64)
+		} else {
+			first := place
+			if x != 0 {
+				first = int(math.Floor(math.Log10(math.Abs(x))))
+			}
+			text = strconv.FormatFloat(x, 'e', min(16, max(0, first-place)), 64)
+		}
+		if strings.Trim(text, "-0.") == "" {
+			return strings.TrimPrefix(text, "-")
+		}
+		return text
+	}
 }
 
 // Signed is String with a plus before a positive mean, as for differences.

@@ -12,7 +12,7 @@ const Resamples = 2000
 // Interval is an estimate with its interval, in the unit of what is estimated.
 type Interval struct {
 	Value     float64 // the estimate
-	Low, High float64 // ends of the interval; NaN where the runs are too few to tell
+	Low, High float64 // ends of the interval; NaN where the runs are too few for one
 }
 
 // Resampler makes percentile bootstrap intervals (Efron 1979). Each sample draws,
@@ -83,17 +83,28 @@ func (r *Resampler) interval(value float64, samples []float64) Interval {
 
 func unknown(value float64) Interval { return Interval{value, math.NaN(), math.NaN()} }
 
-// resampled tells whether an interval can be made: some environment has two runs.
+// Enough tells whether runs are enough for a percentile bootstrap interval of a level. A
+// resampled mean is never outside of the runs. The true mean of n runs is, with probability
+// 2¹⁻ⁿ where they are symmetric about it, so that this must be at most 1 − level: at 95 % it
+// takes six. Over environments the runs count that each has beyond its first.
+func Enough(s Scores, level float64) bool {
+	runs := 1
+	for _, values := range s {
+		runs += len(values) - 1
+	}
+	return resampled(s) && runs >= Design{Alpha: 1 - level}.LeastRuns()
+}
+
+// resampled tells whether every environment has two runs: one has an unknown variance.
 func resampled(s Scores) bool {
-	return !slices.ContainsFunc(s, func(v []float64) bool { return len(v) == 0 }) &&
-		slices.ContainsFunc(s, func(v []float64) bool { return len(v) > 1 })
+	return !slices.ContainsFunc(s, func(v []float64) bool { return len(v) < 2 })
 }
 
 // Mean estimates the mean in environment e. For a difference of means of paired
-// runs, values are the differences.
+// runs, values are the differences. Without Enough values the ends are NaN.
 func (r *Resampler) Mean(e int, values []float64) Interval {
 	n := len(values)
-	if n < 2 {
+	if !Enough(Scores{values}, r.level) {
 		return unknown(Mean(values))
 	}
 	next := r.counts(r.seeds[e], n)
@@ -146,8 +157,23 @@ type Aggregates struct {
 	Profile []Sampled
 }
 
+// Forget leaves out all samples, so that intervals are not known.
+func (a *Aggregates) Forget() {
+	for _, s := range a.all() {
+		s.Samples = nil
+	}
+}
+
+func (a *Aggregates) all() []*Sampled {
+	all := []*Sampled{&a.IQM, &a.Mean, &a.Median, &a.OptimalityGap}
+	for i := range a.Profile {
+		all = append(all, &a.Profile[i])
+	}
+	return all
+}
+
 // Aggregate computes the statistics of normalised scores, with the target gamma of
-// the optimality gap.
+// the optimality gap. There are no samples if an environment has fewer than two runs.
 func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregates {
 	a := Aggregates{
 		IQM: Sampled{Value: IQM(s)}, Mean: Sampled{Value: MeanOfMeans(s)}, Median: Sampled{Value: MedianOfMeans(s)},
@@ -156,14 +182,10 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 	for _, share := range Profile(s, taus) {
 		a.Profile = append(a.Profile, Sampled{Value: share})
 	}
-	if !resampled(s) {
+	if len(s) == 0 || !resampled(s) {
 		return a
 	}
-	all := []*Sampled{&a.IQM, &a.Mean, &a.Median, &a.OptimalityGap}
-	for i := range a.Profile {
-		all = append(all, &a.Profile[i])
-	}
-	for _, x := range all {
+	for _, x := range a.all() {
 		x.Samples = make([]float64, Resamples)
 	}
 
@@ -201,10 +223,23 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 // ProbabilityOfImprovement estimates P(X > Y) + P(X = Y)/2, averaged over
 // environments. Here agents are drawn independently: the quantity is of any run of the
 // one against any of the other, and joint draws would favour pairs of equal runs.
+//
+// If every run of the one is better than every run of the other, samples do not differ. Then
+// the interval is that of Clopper & Pearson (1934) for disjoint pairs of runs, all of which
+// are won. With common random numbers these are run 2k of the one and run 2k+1 of the other.
+// Without Enough values the ends are NaN.
 func (r *Resampler) ProbabilityOfImprovement(x, y Scores) Interval {
 	value := ProbabilityOfImprovement(x, y)
-	if !resampled(x) || !resampled(y) {
+	if !Enough(x, r.level) || !Enough(y, r.level) {
 		return unknown(value)
+	}
+	if value == 0 || value == 1 {
+		pairs := math.MaxInt
+		for e := range x {
+			pairs = min(pairs, len(x[e])/2, len(y[e])/2)
+		}
+		open := 1 - math.Pow((1-r.level)/2, 1/float64(pairs*len(x)))
+		return Interval{value, max(0, value-open), min(1, value+open)}
 	}
 	samples := make([]float64, Resamples)
 	for e := range x {
@@ -300,7 +335,7 @@ func above(x, y ranked, xc, yc []uint32) float64 {
 // bootstrap interval of the given level. All samples have as many values. They share
 // the draws from rng, so that a sample's interval is the same in any company. Of more
 // than 10,000 values the interval is that of TrimmedInterval, which the bootstrap's
-// approaches.
+// approaches. Without Enough values the ends are NaN.
 func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval {
 	out := make([]Interval, len(samples))
 	if len(samples) == 0 {
@@ -311,7 +346,7 @@ func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval
 	for i, values := range samples {
 		sorted[i] = newRanked(values)
 		switch ascending := sorted[i].values; {
-		case n < 2:
+		case !Enough(Scores{values}, level):
 			out[i] = unknown(iqm(ascending))
 		case n > manyValues:
 			out[i] = TrimmedInterval(ascending, n/4, level)
@@ -319,7 +354,7 @@ func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval
 			out[i].Value = iqm(ascending)
 		}
 	}
-	if n < 2 || n > manyValues {
+	if !Enough(Scores{samples[0]}, level) || n > manyValues {
 		return out
 	}
 	counts := make([]uint32, n)

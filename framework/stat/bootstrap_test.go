@@ -79,12 +79,6 @@ func TestBootstrapCoverage(t *testing.T) {
 	}
 }
 
-func TestBootstrapOfOne(t *testing.T) {
-	if got := BootstrapIQM([][]float64{{1}}, 0.95, rand.New(rand.NewPCG(1, 1)))[0]; got.Value != 1 || !math.IsNaN(got.Low) || !math.IsNaN(got.High) {
-		t.Errorf("got %+v", got)
-	}
-}
-
 // Samples share their draws: an interval does not depend on the samples beside it, and
 // one sample moved by a constant has its interval moved by it.
 func TestBootstrapSharesDraws(t *testing.T) {

@@ -30,19 +30,6 @@ func Mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// moments returns the mean and the sum of squared deviations from it (Welford 1962).
-func moments(xs []float64) (mean, squares float64) {
-	if len(xs) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	for i, x := range xs {
-		d := x - mean
-		mean += d / float64(i+1)
-		squares += d * (x - mean)
-	}
-	return mean, squares
-}
-
 // Quantile interpolates linearly between order statistics (Hyndman & Fan 1996,
 // definition 7). sorted is ascending, p in [0,1]; NaN if sorted is empty.
 func Quantile(sorted []float64, p float64) float64 {

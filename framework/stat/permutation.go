@@ -33,11 +33,14 @@ func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
 	if n == 0 {
 		return math.NaN(), true
 	}
-	scale, sum, squares := 0.0, 0.0, 0.0
+	scale, sum, squares, largest := 0.0, 0.0, 0.0, 0.0
+	for _, x := range d {
+		largest = max(largest, math.Abs(x))
+	}
 	for _, x := range d {
 		scale += math.Abs(x)
 		sum += x
-		squares += x * x
+		squares += x / largest * (x / largest)
 	}
 	least := math.Abs(sum) - slack*scale
 	switch {
@@ -45,7 +48,7 @@ func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
 		return 1, n <= exactPairs
 	case n <= exactPairs:
 		return shareBeyond(sortedSums(d[:n/2]), sortedSums(d[n/2:]), least), true
-	case 2*math.Exp(-least*least/(2*squares))*float64(draws+1) <= 1:
+	case 2*math.Exp(-least/largest*(least/largest)/(2*squares))*float64(draws+1) <= 1:
 		return 1 / float64(draws+1), false
 	}
 	blocks := signBlocks(d)

@@ -269,9 +269,9 @@ func checkBootstrap(c *check) {
 	if iqm.Samples == nil {
 		c.t.Fatal("too few values for a bootstrap")
 	}
-	mean, squares := moments(iqm.Samples)
-	n := float64(len(iqm.Samples))
-	if near := 4*math.Sqrt(squares/(n-1)/n) + c.tolerance; want.Mean != nil && !(math.Abs(mean-*want.Mean) <= near) {
+	m := momentsOf(iqm.Samples)
+	mean := m.Mean
+	if near := 4*m.StdErr() + c.tolerance; want.Mean != nil && !(math.Abs(mean-*want.Mean) <= near) {
 		c.t.Errorf("mean of samples = %g, want %g within %g", mean, *want.Mean, near)
 	}
 	got := r.Interval(iqm)
@@ -283,7 +283,7 @@ func checkBootstrap(c *check) {
 		if want == nil {
 			return
 		}
-		spread := 4 * math.Sqrt(p*(1-p)/n)
+		spread := 4 * math.Sqrt(p*(1-p)/float64(len(iqm.Samples)))
 		low, high := Quantile(sorted, max(0, p-spread)), Quantile(sorted, min(1, p+spread))
 		i, _ := slices.BinarySearch(atoms, low)
 		j, _ := slices.BinarySearch(atoms, high)

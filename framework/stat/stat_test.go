@@ -300,7 +300,7 @@ func TestRanks(t *testing.T) {
 		}
 	})
 	same := Friedman([][]float64{{3, 2, 1}, {9, 5, 4}, {3, 1, 0}})
-	if !math.IsInf(same.F, 1) || same.P != 0 {
+	if !math.IsNaN(same.F) || !math.IsNaN(same.P) {
 		t.Errorf("environments that agree: F %g, p %g", same.F, same.P)
 	}
 	// scipy.stats.f.sf(8.08662, 39, 195): far below the spacing of numbers at 1.

@@ -16,25 +16,28 @@ type TTest struct {
 }
 
 // PairedT tests whether the mean of paired differences is zero (Student 1908), with
-// the interval of the given level. It assumes normal differences; SignFlip does not.
+// the interval of the given level. It assumes normal differences; SignFlip does not. If
+// all differences are equal, there is no variance to go by. Then P is that of SignFlip.
 func PairedT(d []float64, level float64) TTest {
-	mean, squares := moments(d)
-	n := float64(len(d))
-	return newTTest(mean, math.Sqrt(squares/(n-1)/n), n-1, level)
+	m := momentsOf(d)
+	t := newTTest(m.Mean, m.StdErr(), float64(len(d))-1, level)
+	if math.IsInf(t.T, 0) {
+		t.P = math.Ldexp(1, 1-len(d))
+	}
+	return t
 }
 
 // Welch tests whether two independent samples with variances of their own have the
-// same mean (Welch 1947), with the interval of the difference of means, x − y. If all
-// values of x are equal, and all of y, there is no variance to go by. Then P is that of
-// the permutation test: few zeros and ones are often separated by chance.
+// same mean (Welch 1947), with the interval of the difference of means, x − y. It needs two
+// values of each. If all values of x are equal, and all of y, there is no variance to go by.
+// Then P is that of Permutation: few zeros and ones are often separated by chance.
 func Welch(x, y []float64, level float64) TTest {
-	mx, sx := moments(x)
-	my, sy := moments(y)
-	n, m := float64(len(x)), float64(len(y))
-	vx, vy := sx/(n-1)/n, sy/(m-1)/m
-	df := (vx + vy) * (vx + vy) / (vx*vx/(n-1) + vy*vy/(m-1))
-	t := newTTest(mx-my, math.Sqrt(vx+vy), df, level)
-	if t.P == 0 && vx+vy == 0 {
+	mx, my := momentsOf(x), momentsOf(y)
+	stderr := math.Hypot(mx.StdErr(), my.StdErr())
+	share := mx.StdErr() / stderr * (mx.StdErr() / stderr) // of the variance
+	df := 1 / (share*share/(float64(len(x))-1) + (1-share)*(1-share)/(float64(len(y))-1))
+	t := newTTest(mx.Mean-my.Mean, stderr, df, level)
+	if math.IsInf(t.T, 0) {
 		t.P = separated(len(x), len(y))
 	}
 	return t
@@ -50,6 +53,7 @@ func separated(n, m int) float64 {
 	return count / binomial(n+m, n)
 }
 
+// newTTest leaves P to the caller where T is infinite.
 func newTTest(difference, stderr, df, level float64) TTest {
 	nan := math.NaN()
 	switch {
@@ -58,10 +62,7 @@ func newTTest(difference, stderr, df, level float64) TTest {
 	case stderr == 0: // all values are equal
 		t := TTest{0, df, 1, Interval{difference, difference, difference}}
 		if difference != 0 {
-			t.T, t.P = math.Inf(1), 0
-			if difference < 0 {
-				t.T = math.Inf(-1)
-			}
+			t.T, t.P = math.Copysign(math.Inf(1), difference), nan
 		}
 		return t
 	}

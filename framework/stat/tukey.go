@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // gauss holds the points and weights of a Gauss–Legendre rule on [0,1].
@@ -131,15 +132,15 @@ type Pairwise struct {
 // permutation test, times the number of pairs.
 func TukeyKramer(groups [][]float64, level float64) []Pairwise {
 	k := len(groups)
+	pairs := float64(k*(k-1)) / 2
 	mean := make([]float64, k)
-	squares, df := 0.0, -float64(k)
+	root, df := 0.0, -float64(k) // of the sum of squares
 	for i, g := range groups {
-		var s float64
-		mean[i], s = moments(g)
-		squares += s
+		m := momentsOf(g)
+		mean[i] = m.Mean
+		root = math.Hypot(root, m.root())
 		df += float64(len(g))
 	}
-	variance := squares / df
 	critical := math.NaN()
 	if df > 0 {
 		critical = StudentizedRangeQuantile(level, k, df)
@@ -147,17 +148,28 @@ func TukeyKramer(groups [][]float64, level float64) []Pairwise {
 	var out []Pairwise
 	for i := range k {
 		for j := i + 1; j < k; j++ {
-			stderr := math.Sqrt(variance / 2 * (1/float64(len(groups[i])) + 1/float64(len(groups[j]))))
+			stderr := root / math.Sqrt(df) * math.Sqrt((1/float64(len(groups[i]))+1/float64(len(groups[j])))/2)
 			d := mean[i] - mean[j]
 			p := 1.0
 			switch {
-			case d != 0 && squares == 0 && df > 0:
-				p = min(1, separated(len(groups[i]), len(groups[j]))*float64(k*(k-1)/2))
+			case df <= 0:
+				p = math.NaN()
+			case d != 0 && root == 0:
+				p = min(1, separated(len(groups[i]), len(groups[j]))*pairs)
 			case d != 0:
-				p = 1 - StudentizedRangeCDF(math.Abs(d)/stderr, k, df)
+				p = studentizedRangeTail(math.Abs(d)/stderr, k, df)
 			}
-			out = append(out, Pairwise{i, j, max(0, p), Interval{d, d - critical*stderr, d + critical*stderr}})
+			out = append(out, Pairwise{i, j, p, Interval{d, d - critical*stderr, d + critical*stderr}})
 		}
 	}
 	return out
+}
+
+// studentizedRangeTail is P(Q > q). Small ones drown in 1 − StudentizedRangeCDF. There it
+// is the sum of the pairs' probabilities, which is an upper bound and close.
+func studentizedRangeTail(q float64, k int, df float64) float64 {
+	if p := 1 - StudentizedRangeCDF(q, k, df); p > 1e-8 {
+		return p
+	}
+	return float64(k*(k-1)) * distuv.StudentsT{Sigma: 1, Nu: df}.CDF(-q/math.Sqrt2)
 }

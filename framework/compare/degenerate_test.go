@@ -1,0 +1,90 @@
+package compare
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// texts returns the answer as the terminal, JSON and the page show it.
+func texts(t *testing.T, r *Result) (table, data, page string) {
+	t.Helper()
+	var b, p strings.Builder
+	must.Do(t, WriteTable(&b, r))
+	must.Do(t, WriteHTML(&p, r))
+	return b.String(), string(must.Get(json.Marshal(r))(t)), p.String()
+}
+
+// Two environments that rank three agents alike say little: one of six orders does. The
+// formula of F says p = 0.
+func TestFriedmanOfFewEnvironments(t *testing.T) {
+	r := compared(t, []*Input{experiment("d", 1, []string{"a", "b", "c"}, noisy(8, 1, 0, 10, 20), noisy(8, 2, 0, 10, 20))}, usual)
+	k := r.Overall.Ranks
+	if math.Abs(k.P-1./6) > 1e-12 || !k.Exact || !math.IsNaN(k.F) {
+		t.Errorf("%+v", k)
+	}
+	table, data, page := texts(t, r)
+	for name, text := range map[string]string{"table": table, "page": page} {
+		if !strings.Contains(text, "χ² = 4, p = 0.1667 (exact, of all arrangements of ranks)") || strings.Contains(text, "Inf") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if !strings.Contains(data, `"f":null`) || !strings.Contains(data, `"p":0.1666`) || !strings.Contains(data, `"test":"exact, of all arrangements of ranks"`) {
+		t.Error(data)
+	}
+}
+
+// Equal values in another order have another sum in the last bits. Their agents tie.
+func TestRanksOfMeansThatRound(t *testing.T) {
+	values := []float64{0.1, 0.2, 0.3, 0.7, 1.1, 1e5}
+	back := slices.Clone(values)
+	slices.Reverse(back)
+	if stat.Mean(values) == stat.Mean(back) {
+		t.Fatal("these values do not round")
+	}
+	r := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, [][]float64{values, back}, [][]float64{values, back})}, usual)
+	if k := r.Overall.Ranks; k.Mean[0] != 1.5 || k.Mean[1] != 1.5 || k.P != 1 {
+		t.Errorf("%+v", k)
+	}
+}
+
+// With one, two or three runs there is a p value that counting gives, and no interval that
+// it does not; the answer says why.
+func TestComparisonsOfFewRuns(t *testing.T) {
+	better := [][]float64{{1, 1, 1}, {2, 3, 4}}
+	for n, want := range map[int]float64{1: 1, 2: 0.5, 3: 0.25} {
+		r := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, [][]float64{better[0][:n], better[1][:n]})}, usual)
+		c := r.Comparisons[0]
+		if c.P != want || !math.IsNaN(c.Difference.Low) || c.Reason != fewRuns || c.Better != "" {
+			t.Errorf("%d pairs: %+v", n, c)
+		}
+		table, data, page := texts(t, r)
+		note := "1 of 1 differences have no interval: at level 0.05 it takes 6 pairs of runs"
+		if !strings.Contains(table, note) || !strings.Contains(page, note) || !strings.Contains(data, note) || !strings.Contains(data, `"ci_low":null`) || !strings.Contains(data, `"reason":"too few runs`) {
+			t.Errorf("%d pairs: %s\n%s", n, table, data)
+		}
+	}
+	apart := with(func(o *Options) { o.Unpaired = true })
+	for n, want := range map[int]float64{1: 1, 2: 1. / 3, 3: 0.1} {
+		same := [][]float64{slices.Repeat([]float64{1}, n), slices.Repeat([]float64{2}, n)}
+		c := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, same)}, apart).Comparisons[0]
+		if math.Abs(c.P-want) > 1e-12 || c.Test != "permutation, all" || math.IsNaN(c.Difference.Low) != (n == 1) {
+			t.Errorf("%d runs each without a variance: %+v", n, c)
+		}
+	}
+	// Where every difference is the same, the interval has no width.
+	flat := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, [][]float64{make([]float64, 8), slices.Repeat([]float64{2}, 8)})}, usual)
+	if c := flat.Comparisons[0]; c.P != 2./256 || c.Reason != noSpread || !strings.Contains(strings.Join(flat.Notes, " "), "no width") {
+		t.Errorf("equal differences: %+v, %q", c, flat.Notes)
+	}
+	// Equal agents are no such case.
+	equal := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, [][]float64{published[0], published[0]})}, usual)
+	if c := equal.Comparisons[0]; c.P != 1 || c.Reason != "" {
+		t.Errorf("equal agents: %+v", c)
+	}
+}
