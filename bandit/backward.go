@@ -21,17 +21,17 @@ type Plan struct {
 	slack float64
 }
 
-// DefaultPlanBytes is the memory that NewPlan may use unless told otherwise.
-const DefaultPlanBytes = 1 << 30
+// defaultPlanBytes is the memory that NewPlan may use unless told otherwise.
+const defaultPlanBytes = 1 << 30
 
 // NewPlan plans the given number of pulls, at least one, of two or more arms. The plan
 // maximises the sum of g(k)·(reward k) in the horizon h. If h is longer than these pulls,
 // the arm with the larger mean at their end is pulled for the rest. ErrorBound bounds the
 // loss by that. It fails if the plan would take more than maxBytes of memory; 0 means
-// DefaultPlanBytes.
+// 1 GiB.
 func NewPlan(priors []Beta, h Horizon, pulls, maxBytes int) (*Plan, error) {
 	if maxBytes == 0 {
-		maxBytes = DefaultPlanBytes
+		maxBytes = defaultPlanBytes
 	}
 	l, err := newLattice(priors, h, pulls)
 	if err != nil {
@@ -74,10 +74,6 @@ func (p *Plan) Value() float64 { return p.value }
 // zero if it ends with the last pull.
 func (p *Plan) ErrorBound() float64 { return p.slack }
 
-// FirstValues returns, for each arm, the value of pulling it first and playing
-// optimally thereafter. The slice is the caller's.
-func (p *Plan) FirstValues() []float64 { return append([]float64(nil), p.first...) }
-
 // Best returns the arm to pull when arm i has had counts[2i] successes and
 // counts[2i+1] failures; of equally good ones, up to rounding, the first. The
 // counts must add up to less than the number of pulls.
@@ -108,8 +104,8 @@ func PolicyValue(priors []Beta, h Horizon, pulls int, choose func(counts []int, 
 	if err != nil {
 		return 0, err
 	}
-	if need := 16 * l.states(pulls, l.parts-1); need > DefaultPlanBytes {
-		return 0, fmt.Errorf("the value over %d pulls of %d arms takes %.3g bytes, more than %d: use fewer pulls", pulls, len(priors), need, DefaultPlanBytes)
+	if need := 16 * l.states(pulls, l.parts-1); need > defaultPlanBytes {
+		return 0, fmt.Errorf("the value over %d pulls of %d arms takes %.3g bytes, more than %d: use fewer pulls", pulls, len(priors), need, defaultPlanBytes)
 	}
 	l.tabulate()
 	means := make([]float64, len(priors))

@@ -47,7 +47,7 @@ func TestPlanAgainstTheTree(t *testing.T) {
 		if math.Abs(plan.Value()-want) > tol {
 			t.Fatalf("value %v, want %v", plan.Value(), want)
 		}
-		for i, v := range plan.FirstValues() {
+		for i, v := range plan.first {
 			if math.Abs(v-q[i]) > tol {
 				t.Fatalf("value of arm %d first %v, want %v", i, v, q[i])
 			}

@@ -12,12 +12,10 @@
 //     methods of Belief works with everything here. ProbExceeds compares two.
 //   - Horizons: Discounted, DiscountedFinite, Finite, Weights.
 //   - Decisions: ExplorationBound and Advantage (the bound of Lemma 1),
-//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta, JointThreshold.
+//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta.
 //   - Indices: Index with the kinds U, UPlus and V, IndexTable for populations.
-//   - References: Gittins, GittinsSolver, KnowledgeGradientIndex, NewPlan,
-//     PolicyValue, GreedyValue, DiscountedOptimum.
-//   - Lambert's W on both real branches: LambertW0, LambertWm1 and, for
-//     arguments −exp(−1−x), LambertW0NegExp and LambertWm1NegExp.
+//   - References: Gittins, GittinsSolver, NewPlan, PolicyValue, GreedyValue,
+//     DiscountedOptimum.
 //
 // The package is mathematics: it imports the standard library, gonum and the weights of the
 // bootstrap only.

@@ -51,13 +51,13 @@ func NewGittinsSolver(gamma, tol float64) *GittinsSolver {
 // Index returns the Gittins index of a Beta(a, b) arm, a, b > 0, to half the
 // tolerance.
 func (g *GittinsSolver) Index(a, b float64) float64 {
-	lo, hi := g.Bracket(a, b)
+	lo, hi := g.bracket(a, b)
 	return lo + (hi-lo)/2
 }
 
-// Bracket returns bounds of the Gittins index of a Beta(a, b) arm, a, b > 0,
+// bracket returns bounds of the Gittins index of a Beta(a, b) arm, a, b > 0,
 // no further apart than the tolerance, up to the rounding of the recursion.
-func (g *GittinsSolver) Bracket(a, b float64) (lo, hi float64) {
+func (g *GittinsSolver) bracket(a, b float64) (lo, hi float64) {
 	if !(a > 0 && b > 0) || math.IsInf(a+b, 1) {
 		panic("bandit: a beta belief needs positive parameters")
 	}
@@ -65,7 +65,7 @@ func (g *GittinsSolver) Bracket(a, b float64) (lo, hi float64) {
 	if k, ok := g.known[arm]; ok {
 		return k[0], k[1]
 	}
-	lo = KnowledgeGradientIndex(a, b, g.gamma)
+	lo = knowledgeGradientIndex(a, b, g.gamma)
 	hi = lo
 	if g.gamma > 0 {
 		for tol := 1e-2; tol > g.tol; tol *= 1e-2 {
@@ -183,7 +183,7 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 	return value[0], slopes[0]
 }
 
-// KnowledgeGradientIndex is a lower bound of the Gittins index of a Beta(a, b)
+// knowledgeGradientIndex is a lower bound of the Gittins index of a Beta(a, b)
 // arm. It is the index if the player may try a single pull, and must then keep
 // the better of the two arms for good. With k = γ/(1−γ)
 //
@@ -191,7 +191,7 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 //
 // (the one-step look-ahead of the knowledge gradient, Ryzhov, Powell & Frazier
 // 2012, turned into an index). 0 ≤ gamma < 1.
-func KnowledgeGradientIndex(a, b, gamma float64) float64 {
+func knowledgeGradientIndex(a, b, gamma float64) float64 {
 	if !(gamma >= 0 && gamma < 1) {
 		panic("bandit: discount outside [0,1)")
 	}

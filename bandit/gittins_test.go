@@ -58,13 +58,13 @@ func TestGittinsBrackets(t *testing.T) {
 		b := math.Pow(10, rapid.Float64Range(-1.5, 2).Draw(t, "log10 b"))
 		gamma := rapid.Float64Range(0, 0.98).Draw(t, "gamma")
 		coarse, fine := NewGittinsSolver(gamma, 1e-3), NewGittinsSolver(gamma, 1e-8)
-		lo, hi := coarse.Bracket(a, b)
+		lo, hi := coarse.bracket(a, b)
 		index := fine.Index(a, b)
 		if !(lo <= index+1e-8 && index <= hi+1e-8) || hi-lo > 1e-3 {
 			t.Fatalf("index %v not in [%v, %v]", index, lo, hi)
 		}
 		rho := 1 - gamma
-		if kg := KnowledgeGradientIndex(a, b, gamma); kg > index+1e-8 || kg < a/(a+b)-1e-12 {
+		if kg := knowledgeGradientIndex(a, b, gamma); kg > index+1e-8 || kg < a/(a+b)-1e-12 {
 			t.Fatalf("knowledge gradient %v, mean %v, Gittins %v", kg, a/(a+b), index)
 		}
 		if v := Index(V, Beta{a, b}, rho, 0); v < index-1e-8 { // docs/theory.md §1.8
@@ -74,7 +74,7 @@ func TestGittinsBrackets(t *testing.T) {
 		if up, down := fine.Index(a+1, b), fine.Index(a, b+1); !(up > index && down < index) {
 			t.Fatalf("index %v, %v after a success, %v after a failure", index, up, down)
 		}
-		if l2, h2 := coarse.Bracket(a, b); l2 != lo || h2 != hi {
+		if l2, h2 := coarse.bracket(a, b); l2 != lo || h2 != hi {
 			t.Fatal("the remembered bracket differs")
 		}
 	})
@@ -92,8 +92,8 @@ func TestGittinsPreconditions(t *testing.T) {
 		"tolerance":   func() { NewGittinsSolver(0.5, 0) },
 		"a":           func() { Gittins(0, 1, 0.5) },
 		"b":           func() { Gittins(1, math.Inf(1), 0.5) },
-		"KG gamma":    func() { KnowledgeGradientIndex(1, 1, 1) },
-		"KG a":        func() { KnowledgeGradientIndex(0, 1, 0.5) },
+		"KG gamma":    func() { knowledgeGradientIndex(1, 1, 1) },
+		"KG a":        func() { knowledgeGradientIndex(0, 1, 0.5) },
 		"gamma below": func() { NewGittinsSolver(-0.1, 1e-3) },
 	} {
 		mustPanic(t, name, f)

@@ -2,58 +2,11 @@ package bandit
 
 import "math"
 
-// LambertW0 returns the principal branch of Lambert's W, the solution w ≥ −1
-// of w·eʷ = z, for z ≥ −1/e; NaN below (Corless et al. 1996).
-func LambertW0(z float64) float64 {
-	switch {
-	case z == 0 || math.IsInf(z, 1):
-		return z
-	case math.Abs(z) < 1e-6:
-		return z * (1 - z*(1-1.5*z))
-	case z > 0:
-		return lambertW0Exp(math.Log(z))
-	}
-	x, ok := branchDistance(z)
-	if !ok {
-		return math.NaN()
-	}
-	u, _ := LambertW0NegExp(x)
-	return -u
-}
-
-// LambertWm1 returns the other real branch of Lambert's W, the solution
-// w ≤ −1 of w·eʷ = z, for −1/e ≤ z < 0; −Inf at 0 and NaN elsewhere.
-func LambertWm1(z float64) float64 {
-	if z == 0 {
-		return math.Inf(-1)
-	}
-	x, ok := branchDistance(z)
-	if z > 0 || !ok {
-		return math.NaN()
-	}
-	return -1 - LambertWm1NegExp(x)
-}
-
-// branchDistance returns x ≥ 0 with z = −exp(−1−x) for −1/e ≤ z < 0. An
-// argument that falls below −1/e by rounding only is taken for the branch
-// point.
-func branchDistance(z float64) (x float64, ok bool) {
-	const low = 1.4456468917292502e-16 // e − float64(e)
-	d := math.FMA(math.E, z, 1) + low*z
-	switch {
-	case d < -1e-16 || !(z < 0):
-		return 0, false
-	case d > 0.5:
-		return -1 - math.Log(-z), true
-	}
-	return -math.Log1p(-max(d, 0)), true
-}
-
-// LambertW0NegExp returns u = −W₀(−exp(−1−x)) in (0,1] for x ≥ 0, and 1−u. Each
+// lambertW0NegExp returns u = −W₀(−exp(−1−x)) in (0,1] for x ≥ 0, and 1−u. Each
 // has full relative accuracy, also near the branch point (x → 0) and where
 // exp(−1−x) underflows (ln u = u−1−x). It is the root u ≤ 1 of u − ln u = 1 +
 // x.
-func LambertW0NegExp(x float64) (u, rest float64) {
+func lambertW0NegExp(x float64) (u, rest float64) {
 	switch {
 	case !(x >= 0):
 		return math.NaN(), math.NaN()
@@ -75,28 +28,6 @@ func LambertW0NegExp(x float64) (u, rest float64) {
 		}
 	}
 	return u, 1 - u
-}
-
-// LambertWm1NegExp returns w = −1 − W₋₁(−exp(−1−x)) ≥ 0 for x ≥ 0, to full
-// relative accuracy: the root w ≥ 0 of w − ln(1+w) = x.
-func LambertWm1NegExp(x float64) float64 {
-	switch {
-	case !(x >= 0):
-		return math.NaN()
-	case x == 0 || math.IsInf(x, 1):
-		return x
-	case x < 1:
-		return -fixBranch(branchSeries(-math.Sqrt(-2*math.Expm1(-x))), x)
-	}
-	w := x + math.Log1p(x+math.Log1p(x))
-	for range 50 {
-		step := (w - math.Log1p(w) - x) * (1 + w) / w
-		w -= step
-		if math.Abs(step) <= 1e-16*w {
-			break
-		}
-	}
-	return w
 }
 
 // branchSeries is 1 + W(−exp(−1−x)) to fourth order in s = ±√(2(1−e^{−x})).

@@ -90,17 +90,6 @@ func Threshold(b Belief, c Comparison) Thresholds {
 	return peakOf(b, c.Known).thresholds(c)
 }
 
-// ThresholdAt is Threshold with a given δ in place of the best: PhiStar is φ(δ)
-// with p = P(q_i ≥ q̄_j+δ). A negative δ never pays; its GammaStar is above 1.
-func ThresholdAt(c Comparison, delta, p float64) Thresholds {
-	k := peak{delta: delta, p: p, attained: true, possible: delta*p > 0}
-	if delta != 0 {
-		k.phi = delta * p / (1 - p)
-	}
-	k.logPhi = math.Log(k.phi)
-	return k.thresholds(c)
-}
-
 // Explore reports whether trying arm i for T pulls is worth it in the given
 // horizon: whether δp > (1−p)ρ_T(q̄_j−b) for some δ > 0 (docs/theory.md §1.1).
 // Ties exploit.
@@ -287,19 +276,4 @@ func (p *Population) bestDelta(known, charge float64) (delta, advantage float64)
 		}
 	}
 	return delta, best/float64(len(p.x)) - charge
-}
-
-// GammaPlus returns the discount with an infinite horizon above which the
-// shift-invariant tests explore: [gap/(gap+gain)]^{1/T}. gap = q̄_j−q̄_i is the
-// known cost of a pull. gain is sup δp for U⁺ or E(q_i−q̄_j)⁺ for V
-// (docs/theory.md §1.8). A gap ≤ 0 always pays if the gain is positive.
-func GammaPlus(gap, gain float64, hold int) float64 {
-	checkHold(hold)
-	switch {
-	case !(gain > 0):
-		return 1
-	case gap <= 0:
-		return 0
-	}
-	return math.Pow(gap/(gap+gain), 1/float64(hold))
 }

@@ -42,7 +42,7 @@ func TestGammaStarFallsWithPhi(t *testing.T) {
 		p := rapid.Float64Range(0, 0.9).Draw(t, "p")
 		delta := rapid.Float64Range(0.001, 1).Draw(t, "delta") * cost
 		more := delta * rapid.Float64Range(1, 3).Draw(t, "factor")
-		a, b := ThresholdAt(c, delta, p), ThresholdAt(c, more, p)
+		a, b := thresholdAt(c, delta, p), thresholdAt(c, more, p)
 		if b.GammaStar > a.GammaStar || b.NStar > a.NStar || b.ShareStar < a.ShareStar {
 			t.Fatalf("φ grows from %v to %v, yet γ* goes from %v to %v and N* from %d to %d",
 				a.PhiStar, b.PhiStar, a.GammaStar, b.GammaStar, a.NStar, b.NStar)
@@ -235,7 +235,7 @@ func TestExponentialPairIsTheSupremum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i := ShiftedExponential{rapid.Float64Range(-1, 5).Draw(t, "mu"), math.Pow(10, rapid.Float64Range(-2, 1).Draw(t, "rate"))}
 		j := ShiftedExponential{0, math.Pow(10, rapid.Float64Range(-2, 1).Draw(t, "rate"))}
-		got := ThresholdExponentialPair(i, j, -1, 2)
+		got := thresholdExponentialPair(i, j, -1, 2)
 		phi := func(delta float64) float64 {
 			p := ProbExceeds(i, j, delta)
 			return delta * p / (1 - p)
@@ -261,7 +261,7 @@ func TestExponentialPairIsTheSupremum(t *testing.T) {
 // β_i δ* = 1+W₀(−κ/e) = p − p²/3 + 11p³/72 − … with p² = 2(1−κ) = 2r/(1+r).
 func TestExponentialPairOfUnequalRates(t *testing.T) {
 	for _, r := range []float64{1e-8, 1e-12, 1e-15} {
-		got := ThresholdExponentialPair(ShiftedExponential{0.3, 2}, ShiftedExponential{0.3, 2 / r}, 0, 1)
+		got := thresholdExponentialPair(ShiftedExponential{0.3, 2}, ShiftedExponential{0.3, 2 / r}, 0, 1)
 		root := math.Sqrt(2 * r / (1 + r))
 		vectors.Close(t, "β δ*", 2*got.DeltaStar, root-root*root/3+11*root*root*root/72, 1e-11, 0)
 	}
@@ -378,10 +378,6 @@ func TestEdgesOfTheComparison(t *testing.T) {
 		!got.Explore(0) || got.Explore(1e-300) {
 		t.Errorf("80 deviations out: %+v", got)
 	}
-	// A sure cost that is negative is worth paying.
-	if got := JointThreshold([]float64{0}, []float64{1}, 2); !math.IsInf(got.Ratio, 1) {
-		t.Errorf("jointly, with the greedy arm below the bound: %+v", got)
-	}
 	// At the lower end of a beta belief φ goes to ∞, a constant or 0.
 	for _, c := range []struct {
 		b    Beta
@@ -399,66 +395,26 @@ func TestEdgesOfTheComparison(t *testing.T) {
 	mustPanic(t, "infinite bound", func() { Explore(Finite(1), sure, Comparison{LowerBound: math.Inf(-1)}) })
 }
 
-// The counter-example of docs/theory.md §1.4 to the lemma as printed: with the
-// arms' values drawn jointly the corrected form never explores.
-func TestJointFormSeesTheCounterExample(t *testing.T) {
-	got := JointThreshold([]float64{0.4, 0.4}, []float64{0, 1}, 0)
-	// δ = 0.4 in half the cases, at an expected cost of 1/2 in the other.
-	vectors.Close(t, "ratio", got.Ratio, 0.4, 1e-15, 0)
-	vectors.Close(t, "sup δp", got.SupDeltaP, 0.2, 1e-15, 0)
-	vectors.Close(t, "gain", got.Gain, 0.2, 1e-15, 0)
-	vectors.Close(t, "gap", got.Gap, 0.1, 1e-12, 0)
-	vectors.Close(t, "gamma*", got.GammaStar(2), math.Sqrt(0.6), 1e-15, 0)
-	always := JointThreshold([]float64{2, 3}, []float64{1, 1}, 0)
-	if !math.IsInf(always.Ratio, 1) || always.GammaStar(1) != 0 {
-		t.Errorf("an arm that is better every time: %+v", always)
-	}
-	never := JointThreshold([]float64{0, 1}, []float64{1, 1}, 0)
-	if never.Ratio != 0 || never.GammaStar(3) != 1 {
-		t.Errorf("an arm that is better never: %+v", never)
-	}
-	mustPanic(t, "lengths", func() { JointThreshold([]float64{1}, nil, 0) })
-}
-
-// Against a known arm the joint form is the plain one.
-func TestJointAgainstAConstant(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := drawComparison(t)
-		x := rapid.SliceOfN(rapid.Float64Range(-2, 4), 1, 30).Draw(t, "members")
-		y := make([]float64, len(x))
-		for k := range y {
-			y[k] = c.Known
-		}
-		p := must.Get(NewPopulation(x, PopulationOptions{}))(t)
-		got, want := JointThreshold(x, y, c.LowerBound), Threshold(p, c)
-		if d := math.Abs(got.Ratio - want.ShareStar); d > 1e-9*want.ShareStar && !math.IsInf(want.ShareStar, 1) {
-			t.Fatalf("ratio %v, share* %v", got.Ratio, want.ShareStar)
-		}
-		if _, sup := BestDelta(p, c, 0); math.Abs(sup-got.SupDeltaP) > 1e-12 {
-			t.Fatalf("sup δp %v, %v", got.SupDeltaP, sup)
-		}
-		if math.Abs(p.Gain(c.Known)-got.Gain) > 1e-12 || math.Abs(c.Known-p.Mean()-got.Gap) > 1e-12 {
-			t.Fatalf("gain %v, gap %v", got.Gain, got.Gap)
-		}
-	})
-}
-
-func TestGammaPlus(t *testing.T) {
-	vectors.Close(t, "U+", GammaPlus(0.1, 0.3, 2), 0.5, 1e-15, 0)
-	if GammaPlus(0.1, 0, 1) != 1 || GammaPlus(0, 0.1, 1) != 0 || GammaPlus(-1, 0.1, 1) != 0 {
-		t.Error("edges of γ⁺*")
-	}
-}
-
 func TestThresholdAt(t *testing.T) {
 	c := Comparison{Known: 0.5}
 	for _, x := range []struct {
 		delta, p, phi float64
 		never         bool
 	}{{0.1, 1, math.Inf(1), false}, {0, 1, 0, true}, {0.2, 0, 0, true}, {-0.1, 0.5, -0.1, true}} {
-		got := ThresholdAt(c, x.delta, x.p)
+		got := thresholdAt(c, x.delta, x.p)
 		if got.PhiStar != x.phi || got.Never != x.never || got.Explore(0.5) == x.never {
 			t.Errorf("δ = %v, p = %v: %+v", x.delta, x.p, got)
 		}
 	}
+}
+
+// thresholdAt is Threshold with a given δ in place of the best: PhiStar is φ(δ)
+// with p = P(q_i ≥ q̄_j+δ). A negative δ never pays; its GammaStar is above 1.
+func thresholdAt(c Comparison, delta, p float64) Thresholds {
+	k := peak{delta: delta, p: p, attained: true, possible: delta*p > 0}
+	if delta != 0 {
+		k.phi = delta * p / (1 - p)
+	}
+	k.logPhi = math.Log(k.phi)
+	return k.thresholds(c)
 }

@@ -30,22 +30,22 @@ type CommitmentConfig struct {
 	Return bool
 }
 
-// CommitmentEstimator estimates T from the models that fit the data, anew whenever
+// commitmentEstimator estimates T from the models that fit the data, anew whenever
 // the greedy policy has changed or the data have doubled.
-type CommitmentEstimator struct {
+type commitmentEstimator struct {
 	o      CommitmentConfig
 	online mdp.OnlineMixing
 }
 
-// NewCommitmentEstimator returns an estimator that has seen nothing.
-func NewCommitmentEstimator(o CommitmentConfig) *CommitmentEstimator {
-	return &CommitmentEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
+// newCommitmentEstimator returns an estimator that has seen nothing.
+func newCommitmentEstimator(o CommitmentConfig) *commitmentEstimator {
+	return &commitmentEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
 }
 
 // Commitment returns T for a greedy policy when the data are a number of steps.
 // It calls models, which returns draws of a belief or the plug-in model of
 // counts, if the estimate has to be made anew.
-func (e *CommitmentEstimator) Commitment(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Commitment, error) {
+func (e *commitmentEstimator) Commitment(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Commitment, error) {
 	if e.o.Fixed > 0 {
 		return Commitment{Steps: e.o.Fixed}, nil
 	}

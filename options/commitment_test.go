@@ -37,17 +37,17 @@ func TestCommitment(t *testing.T) {
 	// Staying or moving, whichever: after staying in two copies of state 0 and 1 the
 	// difference is for ever if the policy stays.
 	m := twoStates(t)
-	stay := NewCommitmentEstimator(CommitmentConfig{Cap: 9})
+	stay := newCommitmentEstimator(CommitmentConfig{Cap: 9})
 	models := func() []*mdp.Tabular { return []*mdp.Tabular{m, m} }
 	w, err := stay.Commitment(mdp.Constant(2, 0), 1, models)
 	if err != nil || w != (Commitment{9, mdp.Never, true, 0}) {
 		t.Errorf("commitment %+v, %v, of a policy that stays for ever", w, err)
 	}
-	fixed, err := NewCommitmentEstimator(CommitmentConfig{Fixed: 3}).Commitment(nil, 0, nil)
+	fixed, err := newCommitmentEstimator(CommitmentConfig{Fixed: 3}).Commitment(nil, 0, nil)
 	if err != nil || fixed != (Commitment{Steps: 3}) {
 		t.Errorf("fixed commitment %+v, %v", fixed, err)
 	}
-	if _, err := NewCommitmentEstimator(CommitmentConfig{}).Commitment(mdp.Constant(2, 9), 1, models); err == nil {
+	if _, err := newCommitmentEstimator(CommitmentConfig{}).Commitment(mdp.Constant(2, 9), 1, models); err == nil {
 		t.Error("a policy without such an action has a commitment")
 	}
 }

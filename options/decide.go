@@ -58,8 +58,8 @@ func NewDecider(c DeciderConfig) (*Decider, error) {
 // (TestOneStateDecidesAsTheBandit), with two differences. RuleOptimisticStochastic without
 // Common draws a member by its number for every option in turn, so that a policy that
 // draws for fewer arms uses other random numbers. RuleCommonModel with the bound U
-// charges what bandit.JointThreshold does, not what the policy that estimates only P
-// from pairs does. Decide fails if the problem's Check does.
+// charges what the joint form of docs/theory.md §1.4 does, not what the policy that
+// estimates only P from pairs does. Decide fails if the problem's Check does.
 func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {
 		return Decision{}, err

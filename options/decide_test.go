@@ -118,8 +118,8 @@ func TestExplorationIsMonotone(t *testing.T) {
 	})
 }
 
-// The comparison model by model is bandit.JointThreshold, the comparison with the mean
-// bandit.Threshold, and the one of an uninformed option bandit.GammaPlus.
+// The comparison model by model is jointThreshold, the comparison with the mean
+// bandit.Threshold, and the one of an uninformed option gammaPlus.
 func TestThresholdsAreTheBandits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)
@@ -128,21 +128,21 @@ func TestThresholdsAreTheBandits(t *testing.T) {
 		for x := 1; x < last; x++ {
 			v, q := p.row(x), p.two(x)
 			pop := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(t)
-			pair := bandit.JointThreshold(v, y, 0)
+			pair := jointThreshold(v, y, 0)
 			th := bandit.Threshold(pop, bandit.Comparison{Known: mean(y), Hold: p.Hold})
 			_, supDeltaP := bandit.BestDelta(pop, bandit.Comparison{Known: mean(y)}, 0)
 			for i, want := range []float64{
-				pair.GammaStar(p.Hold), bandit.GammaPlus(pair.Gap, pair.SupDeltaP, p.Hold), bandit.GammaPlus(pair.Gap, pair.Gain, p.Hold),
-				th.GammaStar, bandit.GammaPlus(pair.Gap, supDeltaP, p.Hold), bandit.GammaPlus(pair.Gap, pop.Gain(mean(y)), p.Hold),
+				pair.GammaStar(p.Hold), gammaPlus(pair.Gap, pair.SupDeltaP, p.Hold), gammaPlus(pair.Gap, pair.Gain, p.Hold),
+				th.GammaStar, gammaPlus(pair.Gap, supDeltaP, p.Hold), gammaPlus(pair.Gap, pop.Gain(mean(y)), p.Hold),
 			} {
 				around(t, pairwise[i], q, want)
 			}
 		}
 		q := p.two(last)
-		info := bandit.JointThreshold(p.Optimal, y, 0)
+		info := jointThreshold(p.Optimal, y, 0)
 		gap, reveal := mean(y)-mean(p.row(last)), p.Arms[last].RevealProbability
 		for i, want := range []float64{
-			1: bandit.GammaPlus(gap, reveal*info.SupDeltaP, p.Hold), 2: bandit.GammaPlus(gap, reveal*info.Gain, p.Hold)} {
+			1: gammaPlus(gap, reveal*info.SupDeltaP, p.Hold), 2: gammaPlus(gap, reveal*info.Gain, p.Hold)} {
 			if i > 0 && info.Gain > 0 {
 				around(t, pairwise[i], q, want)
 			}

@@ -14,7 +14,7 @@ func (repeatsKind) Doc() string {
 }
 
 func (k repeatsKind) FromModels(b *Belief) error {
-	c, err := NewRepeats(b.MeanModel.NumActions(), b.Exponent, b.Longest, b.RevealProbability)
+	c, err := newRepeats(b.MeanModel.NumActions(), b.Exponent, b.Longest, b.RevealProbability)
 	if err == nil {
 		b.Uninformed(c)
 	}
@@ -43,12 +43,12 @@ func (repeatsKind) Action(t *Tables) int {
 	return t.following.Of
 }
 
-// NewRepeats returns the candidate of repeating random actions, each for a
+// newRepeats returns the candidate of repeating random actions, each for a
 // number of steps n with probability proportional to n^−exponent, n ≤ longest.
-func NewRepeats(actions int, exponent float64, longest int, reveal float64) (Candidate, error) {
+func newRepeats(actions int, exponent float64, longest int, reveal float64) (Candidate, error) {
 	c := Candidate{Arm: Arm{Name: Repeats.String(), Class: Uninformed, RevealProbability: reveal}}
 	for a := range actions {
-		o, err := NewRepeat(a, exponent, longest)
+		o, err := newRepeat(a, exponent, longest)
 		if err != nil {
 			return c, err
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// MeanModel returns the mean of models of one size, with equal weights. Rewards are
+// meanModel returns the mean of models of one size, with equal weights. Rewards are
 // averaged as a bandit.Population averages its members, so that with one state the
 // greedy policy is the greedy arm to the last bit.
-func MeanModel(models []*mdp.Tabular) (*mdp.Tabular, error) {
+func meanModel(models []*mdp.Tabular) (*mdp.Tabular, error) {
 	if err := oneSize(models); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func drawOption(t *rapid.T, m mdp.Model, least float64) Option {
 	case 2:
 		return Timeout{Deviation{action, markov.Policy}, 1 + rng.IntN(6)}
 	case 3:
-		return must.Get(NewRepeat(action, 2*rng.Float64(), 1+rng.IntN(6)))(t)
+		return must.Get(newRepeat(action, 2*rng.Float64(), 1+rng.IntN(6)))(t)
 	}
 	return markov
 }
@@ -222,10 +222,10 @@ func TestNewModelRefuses(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	if _, err := NewRepeat(0, 2, 0); err == nil {
+	if _, err := newRepeat(0, 2, 0); err == nil {
 		t.Error("an action was repeated no times")
 	}
-	if _, err := NewRepeat(0, math.Inf(1), 3); err == nil {
+	if _, err := newRepeat(0, math.Inf(1), 3); err == nil {
 		t.Error("an infinite exponent was taken")
 	}
 }
@@ -244,7 +244,7 @@ func twoStates(t testing.TB) *mdp.Tabular {
 func TestExecutionsAverageToTheModel(t *testing.T) {
 	task := must.Get(catalog.Garnet(5, 2, 3, 1))(t)
 	m := task.Model
-	repeat := must.Get(NewRepeat(1, 1.5, 6))(t)
+	repeat := must.Get(newRepeat(1, 1.5, 6))(t)
 	rng := newRNG(7)
 	for name, o := range map[string]Option{
 		"markov":    Markov{Policy: mdp.Randomised{{1, 0}, {0.3, 0.7}, {0, 1}, {0.5, 0.5}, {1, 0}}, End: []float64{0, 0.5, 1, 0.2, 0.1}},
@@ -330,7 +330,7 @@ func TestStartNeedsTheInitiationSet(t *testing.T) {
 
 // The durations of repeated actions have the zeta distribution, cut off.
 func TestRepeatDurations(t *testing.T) {
-	o := must.Get(NewRepeat(0, 2, 50))(t)
+	o := must.Get(newRepeat(0, 2, 50))(t)
 	norm := 0.0
 	for n := 1; n <= 50; n++ {
 		norm += 1 / float64(n*n)

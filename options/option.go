@@ -127,9 +127,9 @@ type Repeat struct {
 	end    []float64 // end[k-1] = P(n = k | n ≥ k)
 }
 
-// NewRepeat returns the option for an action, a finite exponent ≥ 0 and a longest
+// newRepeat returns the option for an action, a finite exponent ≥ 0 and a longest
 // duration ≥ 1. Dabney et al. use exponent 2.
-func NewRepeat(action int, exponent float64, longest int) (*Repeat, error) {
+func newRepeat(action int, exponent float64, longest int) (*Repeat, error) {
 	if action < 0 || longest < 1 || !(exponent >= 0) || math.IsInf(exponent, 1) {
 		return nil, fmt.Errorf("options: no action %d is repeated up to %d times with exponent %v", action, longest, exponent)
 	}

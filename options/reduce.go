@@ -95,12 +95,12 @@ type Reducer struct {
 	solver     mdp.DiscountedSolver
 	optimal    [][]float64            // discounted values of those policies, if found by iteration
 	last       map[string][][]float64 // discounted values of candidates by name and member
-	commitment *CommitmentEstimator
+	commitment *commitmentEstimator
 }
 
 // NewReducer returns a reducer that holds options as w says; the Commitment of
 // ReduceConfig is for Reduce only.
-func NewReducer(w CommitmentConfig) *Reducer { return &Reducer{commitment: NewCommitmentEstimator(w)} }
+func NewReducer(w CommitmentConfig) *Reducer { return &Reducer{commitment: newCommitmentEstimator(w)} }
 
 // Reduce is the function Reduce with the memory of earlier calls.
 func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
@@ -113,7 +113,7 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, er
 	mean := o.Mean
 	if mean == nil {
 		var err error
-		if mean, err = MeanModel(members); err != nil {
+		if mean, err = meanModel(members); err != nil {
 			return nil, err
 		}
 	}
@@ -189,7 +189,7 @@ func (b *Belief) OptimalWithBonus(k Kind, bonus func(scale float64) func(s, a in
 	if b.Visits == nil {
 		return nil, fmt.Errorf("options: options of kind %s need the visits", k.String())
 	}
-	m, err := Bonus(b.MeanModel, bonus(scale), alone)
+	m, err := addBonus(b.MeanModel, bonus(scale), alone)
 	if err != nil {
 		return nil, err
 	}
@@ -366,13 +366,13 @@ func evaluateRepeats(m *mdp.Tabular, c *Candidate, gamma float64) ([]float64, er
 	}
 	v := make([]float64, m.NumStates())
 	if gamma == 0 {
-		g, err := Gain(models, weights)
+		g, err := gain(models, weights)
 		for s := range v {
 			v[s] = g
 		}
 		return v, err
 	}
-	v, err := Evaluate(models, weights)
+	v, err := evaluate(models, weights)
 	return scaled(v, 1-gamma), err
 }
 

@@ -105,7 +105,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	if _, times, err := mdp.PosteriorMixing(members, want.GreedyPolicy, 0.9, mdp.MixingOptions{Epsilon: in.Eps}); err != nil || !slices.Equal(times, wantTimes) {
 		t.Errorf("mixing times %v, %v, want %v", times, err, wantTimes)
 	}
-	average := must.Get(MeanModel(members))(t)
+	average := must.Get(meanModel(members))(t)
 	sol := must.Get(mdp.SolveAverage(average, mdp.Options{}))(t)
 	rel("gain of the mean model", sol.Gain[0], want.GreedyGain)
 
@@ -168,15 +168,15 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 			rel("φ*", th.PhiStar, *w.MeanCompare.PhiStar)
 		}
 		rel("γ* with the mean", th.GammaStar, w.MeanCompare.GammaStar)
-		pair := bandit.JointThreshold(v, y, in.B)
+		pair := jointThreshold(v, y, in.B)
 		if w.Paired.Ratio != nil {
 			rel("paired ratio", pair.Ratio, *w.Paired.Ratio)
 		}
 		rel("γ* paired", pair.GammaStar(want.T), w.Paired.GammaStar)
 		rel("sup δp", pair.SupDeltaP, w.Paired.SupDeltaP)
 		rel("VPI", pair.Gain, w.Paired.VPI)
-		rel("γ⁺* of δp", bandit.GammaPlus(pair.Gap, pair.SupDeltaP, want.T), w.PlusDeltaP.GammaStar)
-		rel("γ⁺* of VPI", bandit.GammaPlus(pair.Gap, pair.Gain, want.T), w.PlusVPI.GammaStar)
+		rel("γ⁺* of δp", gammaPlus(pair.Gap, pair.SupDeltaP, want.T), w.PlusDeltaP.GammaStar)
+		rel("γ⁺* of VPI", gammaPlus(pair.Gap, pair.Gain, want.T), w.PlusVPI.GammaStar)
 
 		around("mean", x, w.MeanCompare.GammaStar, RuleOptimistic, bandit.U)
 		around("paired", x, w.Paired.GammaStar, RuleCommonModel, bandit.U)
@@ -210,7 +210,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	values("uniform", red.Values(info, 0), want.InfoUniform.UniformGain)
 	values("optimal", red.Optimal(0), want.InfoUniform.ValuesAfter)
 	rel("e of uniform", mean(red.Values(info, 0)), want.InfoUniform.E)
-	pair := bandit.JointThreshold(red.Optimal(0), y, in.B)
+	pair := jointThreshold(red.Optimal(0), y, in.B)
 	rel("sup δp of uniform", pair.SupDeltaP, want.InfoUniform.SupDeltaP)
 	rel("VPI of uniform", pair.Gain, want.InfoUniform.VPI)
 	around("uniform, U⁺", info, want.InfoUniform.GammaDeltaP, RuleCommonModel, bandit.UPlus)

@@ -138,13 +138,13 @@ func largestReward(models []*Model) float64 {
 	return r
 }
 
-// Gain returns the long-run reward per step when, whenever an option has ended,
+// gain returns the long-run reward per step when, whenever an option has ended,
 // the next one is chosen with the given probabilities, whatever the state. It is
 // the reward of an option over its duration, both averaged over the stationary
 // distribution of the states in which options start (renewal-reward). The models
 // are of discount 1, every option of positive weight initiates everywhere, and
 // the chain of those states has a single closed class.
-func Gain(models []*Model, weights []float64) (float64, error) {
+func gain(models []*Model, weights []float64) (float64, error) {
 	process, reward, duration, err := mixture(models, weights)
 	if err != nil {
 		return 0, err
@@ -175,9 +175,9 @@ func Gain(models []*Model, weights []float64) (float64, error) {
 	return r / d, nil
 }
 
-// Evaluate returns the discounted value, from every state, of choosing options as
-// Gain does; the models are of a discount below one.
-func Evaluate(models []*Model, weights []float64) ([]float64, error) {
+// evaluate returns the discounted value, from every state, of choosing options as
+// gain does; the models are of a discount below one.
+func evaluate(models []*Model, weights []float64) ([]float64, error) {
 	process, reward, _, err := mixture(models, weights)
 	if err != nil {
 		return nil, err

@@ -128,11 +128,11 @@ func TestPlanningRefuses(t *testing.T) {
 		"option 1 does not initiate":  {both, []float64{1, 1}},
 		"needs models without discou": {modelsOf(t, m, 0.9, Primitive(0)), []float64{1}},
 	} {
-		if _, err := Gain(c.models, c.weights); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gain(c.models, c.weights); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	if _, err := Evaluate(modelsOf(t, m, 1, Primitive(0)), []float64{1}); err == nil {
+	if _, err := evaluate(modelsOf(t, m, 1, Primitive(0)), []float64{1}); err == nil {
 		t.Error("a value without discount was found")
 	}
 	if _, err := SolveSMDP(modelsOf(t, m, 0.9, Primitive(0)), PlanConfig{Value: []float64{1}}); err == nil {
@@ -158,10 +158,10 @@ func TestRepeatsAgreeWithTheLargerProcess(t *testing.T) {
 			row.Reward(small.Reward(s, a))
 		}))(t)
 		longest := rapid.IntRange(1, 4).Draw(t, "longest")
-		c := must.Get(NewRepeats(actions, 1.3, longest, 1))(t)
+		c := must.Get(newRepeats(actions, 1.3, longest, 1))(t)
 		weights := slices.Repeat([]float64{1}, actions)
-		gain := must.Get(Gain(modelsOf(t, m, 1, c.Repeats()...), weights))(t)
-		values := must.Get(Evaluate(modelsOf(t, m, 0.9, c.Repeats()...), weights))(t)
+		gain := must.Get(gain(modelsOf(t, m, 1, c.Repeats()...), weights))(t)
+		values := must.Get(evaluate(modelsOf(t, m, 0.9, c.Repeats()...), weights))(t)
 		place := func(s, a, elapsed int) int { return (s*actions+a)*longest + elapsed }
 		large := must.Get(mdp.Generate(mdp.Definition{States: n * actions * longest, Actions: 1}, func(i, _ int, row *mdp.Row) {
 			s, a, elapsed := i/longest/actions, i/longest%actions, i%longest

@@ -58,9 +58,9 @@ func (v *Visits) CountBonus(beta float64) func(s, a int) float64 {
 	return func(s, a int) float64 { return beta / math.Sqrt(float64(max(v.Count(s, a), 1))) }
 }
 
-// Bonus returns the model with a bonus added to its rewards or, with alone,
+// addBonus returns the model with a bonus added to its rewards or, with alone,
 // in their place.
-func Bonus(m mdp.Model, bonus func(s, a int) float64, alone bool) (*mdp.Tabular, error) {
+func addBonus(m mdp.Model, bonus func(s, a int) float64, alone bool) (*mdp.Tabular, error) {
 	d := mdp.Definition{States: m.NumStates(), Actions: m.NumActions()}
 	return mdp.Generate(d, func(s, a int, row *mdp.Row) {
 		next, prob := m.Transition(s, a)

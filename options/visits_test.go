@@ -26,8 +26,8 @@ func TestVisits(t *testing.T) {
 		t.Errorf("bonus %v after 3 visits and %v without", got, never)
 	}
 	m := twoStates(t)
-	both := must.Get(Bonus(m, func(s, a int) float64 { return float64(10*s + a) }, false))(t)
-	alone := must.Get(Bonus(m, func(s, a int) float64 { return float64(10*s + a) }, true))(t)
+	both := must.Get(addBonus(m, func(s, a int) float64 { return float64(10*s + a) }, false))(t)
+	alone := must.Get(addBonus(m, func(s, a int) float64 { return float64(10*s + a) }, true))(t)
 	for s := range 2 {
 		for a := range 2 {
 			bonus := float64(10*s + a)
