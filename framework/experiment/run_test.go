@@ -26,7 +26,7 @@ import (
 type coin struct{ x uint64 }
 
 func (c *coin) Spec() framework.Spec {
-	return framework.Spec{ID: "test/coin@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}}
+	return framework.Spec{ID: "test/coin@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}, RewardHigh: 100}
 }
 
 func (c *coin) Reset(_ context.Context, s uint64) (space.Value, error) {
