@@ -209,6 +209,7 @@ func (l *library) run(number, steps int) (spent, sum float64) {
 	}
 	agent := l.seeds.Seed(number, seed.Agent, 0)
 	exploration, bootstrap := seed.Stream(agent, seed.Exploration), seed.Stream(agent, seed.Bootstrap)
+	exploration.Shuffle(len(l.means), func(i, j int) { l.means[i], l.means[j] = l.means[j], l.means[i] }) // as the agent numbers arms
 	p := l.maker.New(bootstrap)
 	begun := time.Now()
 	for range steps {

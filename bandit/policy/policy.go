@@ -9,7 +9,9 @@
 // definition, which its comment states.
 //
 // Ties go to the arm with the lowest number, and greedy wins ties against
-// exploring, unless a policy says otherwise.
+// exploring, unless a policy says otherwise. So the order of the arms decides who
+// is tried first, and a caller numbers them at random for each run unless their
+// order means something. The agent rlrun/bandit does.
 //
 // The package imports package bandit, gonum and the standard library only.
 package policy

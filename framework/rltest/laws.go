@@ -189,10 +189,12 @@ func (c *lawCheck) fault(law Rule, v view) (fault, err error) {
 	return nil, nil
 }
 
-// lawTasks are a bandit, a task that continues, a random one, and two in episodes.
+// lawTasks are two bandits, a task that continues, a random one, and two in episodes. The last of the
+// two arms is the better one by far, so that it matters which arm is tried first.
 func lawTasks() (models []*mdp.Tabular, err error) {
 	for _, make := range []func() (*catalog.Task, error){
 		func() (*catalog.Task, error) { return catalog.Bandit([]float64{0.25, 0.75, 0.5}) },
+		func() (*catalog.Task, error) { return catalog.Bandit([]float64{0.125, 0.875}) },
 		func() (*catalog.Task, error) { return catalog.RiverSwim(4) },
 		func() (*catalog.Task, error) { return catalog.Garnet(5, 3, 2, 1) },
 		func() (*catalog.Task, error) {

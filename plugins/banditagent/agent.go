@@ -91,9 +91,12 @@ type agent struct {
 	of        snapshot.Of
 }
 
+// lane is one run. Policies break ties by the numbers of arms. So that the environment's numbers
+// carry no meaning, a policy knows arms by numbers that are drawn for each run.
 type lane struct {
 	policy      policy.Policy // nil before the first run
-	arm         int           // selected last
+	action      []int32       // from 0, by the policy's number of an arm
+	arm         int           // selected last, by the policy's number
 	evaluates   bool          // the arm is the greedy one
 	exploration *rand.Rand
 	bootstrap   *rand.Rand
@@ -131,7 +134,7 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 		} else {
 			l.arm = l.policy.SelectArm(l.exploration)
 		}
-		arms[i] = a.first + int64(l.arm)
+		arms[i] = a.first + int64(l.action[l.arm])
 	}
 	return nil
 }
@@ -157,7 +160,7 @@ func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err erro
 	}
 	l.policy.Update(l.arm, reward, l.bootstrap)
 	l.arm = l.policy.SelectArm(l.exploration)
-	return a.first + int64(l.arm), nil
+	return a.first + int64(l.action[l.arm]), nil
 }
 
 // refuse is the error about a reward that lane i cannot take.
@@ -171,6 +174,11 @@ func (a *agent) refuse(i int, reward float64) error {
 // start returns a lane at the beginning of a run.
 func (a *agent) start(s uint64) lane {
 	l := lane{exploration: seed.Stream(s, seed.Exploration), bootstrap: seed.Stream(s, seed.Bootstrap)}
+	l.action = make([]int32, a.task.Arms)
+	for i := range l.action {
+		l.action[i] = int32(i)
+	}
+	l.exploration.Shuffle(len(l.action), func(i, j int) { l.action[i], l.action[j] = l.action[j], l.action[i] })
 	l.policy = a.maker.New(l.bootstrap)
 	return l
 }
