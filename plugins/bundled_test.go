@@ -79,10 +79,8 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 		},
 	}))(t)
 	dir := t.TempDir()
-	x := experiment.New(p, catalogue{open})
-	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
-	must.Do(t, x.Close())
+	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
+	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}))
 	m := map[result.Key]string{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
@@ -231,10 +229,8 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		},
 	}))(t)
 	dir := t.TempDir()
-	x := experiment.New(p, catalogue{inProcess})
-	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
-	must.Do(t, x.Close())
+	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
+	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: inProcess, Done: done}))
 	lines := map[int]string{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -269,10 +268,4 @@ func Cause(err error) error {
 		return link.Err
 	}
 	return err
-}
-
-// HostLacks tells whether this machine has no more open files, processes or memory for
-// rlrun.
-func HostLacks(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}, func(lack error) bool { return errors.Is(err, lack) })
 }

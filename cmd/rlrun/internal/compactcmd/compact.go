@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -35,8 +36,7 @@ being made. An interruption loses nothing.
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return cli.Usagef("there is no output directory %s", dir)
 			}
-			output := experiment.Dir{Path: dir}
-			release, err := output.Claim()
+			release, err := experiment.Lock(dir)
 			if errors.Is(err, experiment.ErrInUse) {
 				return cli.Usagef("%w: wait for it", err)
 			}
@@ -44,12 +44,13 @@ being made. An interruption loses nothing.
 				return err
 			}
 			before, after := 0, 0
-			e, err := output.Read()
+			plan, err := experiment.OpenPlan(dir)
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				err = host.NoExperiment(dir)
 			case err == nil:
-				before, after, err = output.Compact(cmd.Context(), e.Plan)
+				before, after, err = result.Compact(cmd.Context(), plan.Meta(), dir)
+				err = plan.Blame(err)
 			}
 			if errors.Is(err, cli.ErrInterrupted) {
 				err = fmt.Errorf("%w: all records are kept; go on with: rlrun compact %s", err, cli.ShellQuote([]string{dir}))

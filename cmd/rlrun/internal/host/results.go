@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -56,19 +57,23 @@ func ReadExperiment(dir string) (*experiment.Experiment, error) {
 	if err := cli.CheckOutputDirectory(dir); err != nil {
 		return nil, err
 	}
-	e, err := experiment.Dir{Path: dir}.Read()
+	x, err := experiment.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, NoExperiment(dir)
 	}
-	return e, err
+	return x, err
 }
 
-// ReadResults reads the output directory of an experiment, finished or not, with the
-// statistics of its records.
-func ReadResults(dir string) (*experiment.Results, error) {
-	e, err := ReadExperiment(dir)
+// ReadResults reads the output directory of an experiment, finished or not: its plan
+// and the statistics of its records.
+func ReadResults(dir string) (*experiment.Plan, *result.Summary, error) {
+	x, err := ReadExperiment(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return experiment.Write(e)
+	r, err := x.Write()
+	if err != nil {
+		return nil, nil, err
+	}
+	return x.Plan, r.Summary, nil
 }
