@@ -79,8 +79,10 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 		},
 	}))(t)
 	dir := t.TempDir()
-	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
-	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}))
+	x := experiment.New(p, catalogue{open})
+	x.Dir.Path = dir
+	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	must.Do(t, x.Close())
 	m := map[result.Key]string{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
@@ -229,8 +231,10 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		},
 	}))(t)
 	dir := t.TempDir()
-	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
-	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: inProcess, Done: done}))
+	x := experiment.New(p, catalogue{inProcess})
+	x.Dir.Path = dir
+	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	must.Do(t, x.Close())
 	lines := map[int]string{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {

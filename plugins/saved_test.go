@@ -38,8 +38,8 @@ func execute(t *testing.T, c experiment.Config, open experiment.Opener, existing
 	x := experiment.New(p, catalogue{open})
 	defer x.Close()
 	must.Do(t, x.Check(t.Context(), nil))
-	must.Do(t, x.Execute(t.Context(), experiment.Local{Existing: existing}))
-	r := must.Get(x.Write())(t)
+	must.Do(t, x.Run(t.Context(), existing, experiment.Options{}))
+	r := must.Get(experiment.Write(x.Experiment))(t)
 	all := map[result.Key]result.Record{}
 	for rec, err := range r.Records() {
 		if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,8 +44,7 @@ func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) 
 	return framework.TimeStep{Observation: space.Value{}, Reward: 1}, nil
 }
 
-// serveFaulty is the main of a plugin's process. Its argument is what it requires, and
-// FAULTY_ID its id.
+// serveFaulty is the main of a plugin's process. Its argument is what it requires.
 func serveFaulty() {
 	var requires string
 	if len(os.Args) > 1 {
@@ -54,7 +52,7 @@ func serveFaulty() {
 	}
 	plugin.Serve(plugin.Requires(requires, &vector.EnvironmentPlugin{
 		Description: vector.Description{
-			ID: cmp.Or(os.Getenv("FAULTY_ID"), "test/faulty@1"), Kind: vector.KindEnvironment, Doc: "Fails now and then.",
+			ID: "test/faulty@1", Kind: vector.KindEnvironment, Doc: "Fails now and then.",
 			Params: json.RawMessage(`{"type": "object", "properties": {"dies": {"type": "boolean"}}, "additionalProperties": false}`),
 		},
 		Open: func(params json.RawMessage, lanes int) (vector.Environment, error) {

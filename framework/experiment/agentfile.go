@@ -18,13 +18,9 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/space"
 )
-
-// agentsDir holds, in an output directory, the agents that were kept.
-const agentsDir = "agents"
 
 // SavedAgent says what agent a file holds. A file has these parts: the line
 // agentMagic; a SavedAgent as a line of JSON; the length of the snapshot's
@@ -191,7 +187,7 @@ func readAgent(path, digest string) (*SavedAgent, *loop.Snapshot, error) {
 		return nil, nil, err
 	}
 	if is := sha256.Sum256(data); digest != "" && hex.EncodeToString(is[:]) != digest {
-		return nil, nil, fmt.Errorf("%s %w", path, ErrChanged)
+		return nil, nil, fmt.Errorf("%s changed while the experiment ran", path)
 	}
 	a, s, err := decodeAgent(data)
 	if err != nil {
@@ -223,10 +219,10 @@ func (f *agentFile) pair() (pair string, run, step int) {
 	return strings.Join(parts[:n], "."), run, step
 }
 
-// agentFiles lists the agents kept in an output directory, in the order of the names
+// agents lists the agents kept in the directory, in the order of the names
 // of their files. One that is damaged is listed, too: it refuses only what needs it.
-func agentFiles(dir string) (list []agentFile, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, agentsDir))
+func (d Dir) agents() (list []agentFile, err error) {
+	entries, err := os.ReadDir(d.path(agentsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -234,7 +230,7 @@ func agentFiles(dir string) (list []agentFile, err error) {
 		if err != nil || filepath.Ext(e.Name()) != agentExt || !e.Type().IsRegular() {
 			continue
 		}
-		path := filepath.Join(dir, agentsDir, e.Name())
+		path := d.path(agentsDir + "/" + e.Name())
 		var f *os.File
 		if f, err = os.Open(path); err != nil {
 			break
@@ -268,56 +264,54 @@ func agentFiles(dir string) (list []agentFile, err error) {
 const agentExt = ".agent"
 
 // agentName names the file of the agent of a run after a step.
-func (p *Plan) agentName(c Cell, run, step int) string {
-	return fmt.Sprintf("%s.%s.%d.%d%s", slugs(p.Environments)[c.Environment], slugs(p.Agents)[c.Agent], run, step, agentExt)
+func agentName(environment, agent string, run, step int) string {
+	return fmt.Sprintf("%s/%s.%s.%d.%d%s", agentsDir, environment, agent, run, step, agentExt)
 }
 
-// writeAgent keeps the agent of a run. identity is the cell's.
-func (p *Plan) writeAgent(dir string, session *Session, c Cell, identity, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
+// SaveAgent keeps the agent of a run of a cell. id is its plugin's, and identity the cell's.
+func (d Dir) SaveAgent(p *Plan, warm WarmStarts, session *Session, c Cell, identity, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
 	comp := p.Agents[c.Agent]
-	spec.Steps = p.agentSteps(comp)
+	told := warm.Told(p, comp)
+	spec.Steps = told.Steps
 	saved, err := newSavedSpec(spec)
 	if err != nil {
 		return err
 	}
 	data, err := encodeAgent(&SavedAgent{
-		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Step: s.Step, Before: p.stepsBefore(comp),
-		Plugin: comp.Plugin, ID: id, Program: p.programs(session, c).Agent, Experiment: identity,
-		Params: comp.Params, Exploration: comp.Exploration, Discount: p.agentDiscount(comp), Spec: saved,
+		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Step: s.Step, Before: told.Before,
+		Plugin: comp.Plugin, ID: id, Program: session.programs(p, c).Agent, Experiment: identity,
+		Params: comp.Params, Exploration: comp.Exploration, Discount: told.Discount, Spec: saved,
 	}, s)
 	if err != nil {
 		return err
 	}
-	directory := filepath.Join(dir, agentsDir)
-	if err := disk.MkdirAll(p.fileSystem(), directory); err != nil {
-		return err
-	}
-	return p.writeFile(filepath.Join(directory, p.agentName(c, run, s.Step)), data)
+	return d.write(agentName(Slugs(p.Environments)[c.Environment], Slugs(p.Agents)[c.Agent], run, s.Step), data)
 }
 
 // withAgents takes runs from those that are done if their agent is to be kept, but is not
 // there.
-func (p *Plan) withAgents(dir string, done Done) error {
+func (d Dir) withAgents(p *Plan, done Done) error {
 	if p.Config.Save == nil || p.Config.Steps == 0 {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, agentsDir))
+	entries, err := os.ReadDir(d.path(agentsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	there := map[string]bool{}
 	for _, e := range entries {
-		there[e.Name()] = true
+		there[agentsDir+"/"+e.Name()] = true
 	}
-	environments, agents, steps := slugs(p.Environments), slugs(p.Agents), []int{p.Config.Steps}
+	environments, agents, steps := Slugs(p.Environments), Slugs(p.Agents), []int{p.Config.Steps}
 	if every := p.Config.Save.Every; every > 0 {
 		steps = loop.EveryGrid(every, p.Config.Steps)
 	}
-	for _, c := range p.Cells() {
-		for key := range done {
-			if key.Environment == p.Environments[c.Environment].Name && key.Agent == p.Agents[c.Agent].Name {
-				for _, step := range steps {
-					done[key] = done[key] && there[fmt.Sprintf("%s.%s.%d.%d%s", environments[c.Environment], agents[c.Agent], key.Run, step, agentExt)]
+	for _, c := range p.Cells {
+		key := p.Key(c)
+		for key.Run = range p.Config.Runs {
+			for _, step := range steps {
+				if done[key] && !there[agentName(environments[c.Environment], agents[c.Agent], key.Run, step)] {
+					done[key] = false
 				}
 			}
 		}

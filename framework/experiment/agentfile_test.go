@@ -154,10 +154,10 @@ func TestSplitAgent(t *testing.T) {
 // agents of different experiments where there is no config. A damaged file, and one of an old
 // version, which names no experiment, refuse nothing here.
 func TestAgentsOfAnotherExperiment(t *testing.T) {
-	p := plan(t, func(c *Config) { c.Runs, c.Steps = 3, 50 })
+	p := compiled(t, func(c *Config) { c.Runs, c.Steps = 3, 50 })
 	ours := SavedAgent{Environment: "coin", Agent: "one", Run: 1, Step: 50, Program: "aaaaaaaaaa",
-		Experiment: p.identities()[result.Key{Environment: "coin", Agent: "one"}]}
-	theirs := plan(t, func(c *Config) { c.Runs, c.Steps, c.Seed = 3, 50, new(uint64(2)) }).identities()[result.Key{Environment: "coin", Agent: "one"}]
+		Experiment: p.Identities()[result.Key{Environment: "coin", Agent: "one"}]}
+	theirs := compiled(t, func(c *Config) { c.Runs, c.Steps, c.Seed = 3, 50, new(uint64(2)) }).Identities()[result.Key{Environment: "coin", Agent: "one"}]
 	for name, tt := range map[string]struct {
 		change      func(*SavedAgent)
 		both        bool   // change the other agent, too
@@ -203,11 +203,11 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 				write(agentsDir+"/coin.one.9.50.agent", []byte("damaged"))
 				if !alone {
 					text := must.Get(p.Config.YAML())(t)
-					write(configFile, text)
-					write(provenanceFile, []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "aaaaaaaaaa"}]}`))
+					write(ConfigFile, text)
+					write(ProvenanceFile, []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "aaaaaaaaaa"}]}`))
 					write(provenanceDir+"/shard-0-of-1.json", []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "cccccccccc"}]}`))
 				}
-				files, err := agentFiles(dir)
+				files, err := Dir{Path: dir}.agents()
 				if err != nil || len(files) != 3 {
 					t.Fatal(len(files), err)
 				}
@@ -215,11 +215,11 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 				if alone {
 					want = tt.alone
 				}
-				err = origin(files).belongs()
+				err = SavedAgents(files).belongs()
 				if (err == nil) != (want == "") || err != nil && !(strings.Contains(err.Error(), want) && strings.Contains(err.Error(), dir)) {
 					t.Errorf("without a config: %v: %v, want %q", alone, err, want)
 				}
-				if mixed := origin(files).mixed(); mixed != (second.Program != first.Program) {
+				if mixed := SavedAgents(files).Mixed(); mixed != (second.Program != first.Program) {
 					t.Errorf("of different programs: %v", mixed)
 				}
 			}

@@ -1,19 +1,13 @@
 package experiment
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/metric"
-	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -100,118 +94,13 @@ func (p *Plan) Sequential() *compare.Sequential {
 		return nil
 	}
 	s := &compare.Sequential{Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Block: c.Block, Runs: p.Config.Runs, Seed: *p.Config.Seed}
-	meta := p.Meta()
-	s.Environments, s.Agents, s.Skips = meta.Environments, meta.Agents, meta.Skips
+	s.Environments, s.Agents = Labels(p.Environments), Labels(p.Agents)
+	run := make(map[[2]string]bool, len(p.Cells))
+	for _, c := range p.Cells {
+		run[[2]string{p.Environments[c.Environment].Name, p.Agents[c.Agent].Name}] = true
+	}
+	s.Skips = func(environment, agent string) bool { return !run[[2]string{environment, agent}] }
 	return s
-}
-
-// sameComparison refuses to change the test that stops an experiment, or the planned
-// number of runs, once the test has looked at records of dir. Its level would no longer
-// hold.
-func (p *Plan) sameComparison(dir string, old Config) error {
-	if old.Compare == nil && p.Config.Compare == nil {
-		return nil
-	}
-	before, err := Compile(old)
-	if err != nil {
-		return err
-	}
-	if before.Sequential() == nil && p.Sequential() == nil {
-		return nil
-	}
-	same := reflect.DeepEqual(before.Config.Compare, p.Config.Compare)
-	if same && before.Config.Runs == p.Config.Runs {
-		return nil
-	}
-	path := filepath.Join(dir, configFile)
-	if before.Sequential() != nil {
-		progress, err := before.Decide(dir)
-		if err != nil || !compare.Looked(progress) {
-			return err
-		}
-	} else if keys, err := result.ReadKeys(dir); err != nil || len(keys) == 0 {
-		return err
-	}
-	what := "compare differs"
-	if same {
-		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
-	}
-	return fmt.Errorf("%s: %s: this is %w, since results were looked at: a change would invalidate the level of the test", path, what, ErrOtherExperiment)
-}
-
-// runUntil makes the runs that s needs, block by block. A run that failed is not tried
-// again, also with --resume: it may have been looked at.
-func (p *Plan) runUntil(ctx context.Context, o Options, s *compare.Sequential) error {
-	for {
-		progress, recorded, err := p.decide(o.Dir, s)
-		if err != nil {
-			return err
-		}
-		needed := s.Needed(progress, recorded)
-		block := o
-		block.Done = Done{}
-		left := 0
-		for _, c := range p.Cells() {
-			key := p.key(c)
-			most := needed[key]
-			for key.Run = range p.Config.Runs {
-				if block.Done[key] = recorded[key] || key.Run >= most; !block.Done[key] {
-					left++
-				}
-			}
-		}
-		if left == 0 {
-			return nil
-		}
-		if err := p.runAll(ctx, block); err != nil {
-			return err
-		}
-	}
-}
-
-// Decide looks at the records in dir: what the test that stops the experiment says of
-// every comparison. Nil if all runs are made.
-func (p *Plan) Decide(dir string) ([]compare.Progress, error) {
-	s := p.Sequential()
-	if s == nil {
-		return nil, nil
-	}
-	progress, _, err := p.decide(dir, s)
-	return progress, err
-}
-
-// Needed returns the number of runs that each agent still needs in an environment, by
-// label, where a test stops the experiment that dir holds. It is 0 where all is decided.
-// Nil if all runs are made.
-func (p *Plan) Needed(dir string) (map[result.Key]int, error) {
-	s := p.Sequential()
-	if s == nil {
-		return nil, nil
-	}
-	progress, recorded, err := p.decide(dir, s)
-	if err != nil {
-		return nil, err
-	}
-	return s.Needed(progress, recorded), nil
-}
-
-// decide returns also which runs have a record.
-func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
-	meta := p.Meta()
-	if err := readTasks(dir, &meta); err != nil { // bounds of rewards say what is rounding
-		return nil, nil, err
-	}
-	meta.Metrics = []result.Metric{s.Metric.RecordedAs()}
-	runs, err := result.OpenRuns(dir) // once, as shards may add records meanwhile
-	if err != nil {
-		return nil, nil, p.Blame(err)
-	}
-	summary, err := runs.Aggregate(meta)
-	if err != nil {
-		return nil, nil, err
-	}
-	recorded := recordedIn(runs)
-	return s.Decide(summary, recorded), recorded, nil
 }
 
 // Streams returns, by label, what identifies the random numbers and the task of
@@ -239,139 +128,4 @@ func canonical(params json.RawMessage) string {
 		return string(params)
 	}
 	return string(text)
-}
-
-// comparisonsOutput compares agents as the config declares.
-type comparisonsOutput struct{}
-
-func (comparisonsOutput) Name() string { return "comparisons" }
-func (comparisonsOutput) Doc() string {
-	return "comparisons.csv: which agent is better, if the config says how to compare"
-}
-
-func (comparisonsOutput) Write(r *Results) ([]string, error) {
-	if r.Plan.Config.Compare == nil {
-		return nil, nil
-	}
-	found, err := r.Compare()
-	if err != nil { // as of an experiment that was interrupted early
-		r.Summary.Notices = append(r.Summary.Notices, fmt.Sprintf("Agents were not compared: %v", err))
-		return nil, nil
-	}
-	const name = "comparisons.csv"
-	if err := r.write(name, func(w io.Writer) error { return compare.WriteCSV(w, found) }); err != nil {
-		return nil, err
-	}
-	if slices.Contains(r.Files, databaseFile) {
-		err = compare.WriteSQLite(filepath.Join(r.Dir, databaseFile), found)
-	}
-	return []string{name}, err
-}
-
-// Compare compares the agents as the config says; if it says nothing, by their reward
-// with the first one.
-func (r *Results) Compare() (*compare.Result, error) {
-	if r.compared != nil {
-		return r.compared, nil
-	}
-	o := compare.Options{Metric: result.Reward, Pairs: "first", Alpha: compare.DefaultAlpha, Correction: compare.Holm}
-	if c := r.Plan.Config.Compare; c != nil {
-		o.Metric, o.Pairs, o.Alpha, o.Scores = c.Metric, c.Pairs, c.Alpha, c.Scores
-	}
-	in := &compare.Input{Dir: r.Dir, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: o.Metric, Alpha: o.Alpha}
-	if s := r.Plan.Sequential(); s != nil {
-		in.Until = s.Decide(r.Summary, recordedIn(r.runs))
-	}
-	var err error
-	r.compared, err = compare.Compare([]*compare.Input{in}, o)
-	return r.compared, err
-}
-
-// recordedIn returns the runs that have a record.
-func recordedIn(runs *result.Runs) map[result.Key]bool {
-	recorded := map[result.Key]bool{}
-	for i := range runs.Entries {
-		recorded[runs.Entries[i].Key] = true
-	}
-	return recorded
-}
-
-// markNotNeeded counts missing runs as not needed where the test that stops the
-// experiment has decided all that they are for.
-func (p *Plan) markNotNeeded(s *result.Summary, runs *result.Runs) {
-	test := p.Sequential()
-	if test == nil {
-		return
-	}
-	recorded := recordedIn(runs)
-	needed := test.Needed(test.Decide(s, recorded), recorded)
-	for i := range s.Counts {
-		c := &s.Counts[i]
-		if needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
-			c.NotNeeded, c.Missing = c.Missing, 0
-		}
-	}
-}
-
-// sweeps lists the agents, and the environments, that are variants of one entry of the
-// config.
-func (p *Plan) sweeps() []report.Sweep {
-	out := sweepsOf(p.Config.Agents, p.agentOrigins)
-	for _, s := range sweepsOf(p.Config.Environments, p.environmentOrigins) {
-		s.Agents, s.Environments = nil, s.Agents
-		out = append(out, s)
-	}
-	return out
-}
-
-// sweepsOf takes components as agents. origins holds the entry of each variant.
-func sweepsOf(entries []Component, origins []int) []report.Sweep {
-	var out []report.Sweep
-	for origin, c := range entries {
-		keys := slices.Sorted(maps.Keys(c.Sweep))
-		if len(keys) == 0 {
-			continue
-		}
-		sweep := report.Sweep{Name: sweptName(c, keys), Keys: keys}
-		variant := 0
-		for a, o := range origins {
-			if o != origin {
-				continue
-			}
-			// The last key changes fastest, as in Component.sweep.
-			values := make([]string, len(keys))
-			rest := variant
-			for k := len(keys) - 1; k >= 0; k-- {
-				list := c.Sweep[keys[k]]
-				values[k] = strings.Trim(string(list[rest%len(list)]), `"`)
-				rest /= len(list)
-			}
-			sweep.Agents, sweep.Values = append(sweep.Agents, a), append(sweep.Values, values)
-			variant++
-		}
-		if variant > 1 {
-			out = append(out, sweep)
-		}
-	}
-	return out
-}
-
-// sweptName is the name of a component without its swept values.
-func sweptName(c Component, keys []string) string {
-	name := c.Name
-	if name == "" {
-		return c.label()
-	}
-	for _, key := range keys {
-		hole := "{" + key + "}"
-		at := strings.Index(name, hole)
-		for ; at >= 0; at = strings.Index(name, hole) {
-			start := strings.LastIndexByte(name[:at], ' ') + 1 // with the word before it, as in "γ={gamma}"
-			name = name[:start] + name[at+len(hole):]
-		}
-	}
-	if name = strings.Trim(strings.Join(strings.Fields(name), " "), " ,;"); name == "" {
-		return c.label()
-	}
-	return name
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,7 +86,7 @@ func TestDecideKnowsTheTasks(t *testing.T) {
 	p := must.Get(Compile(comparing(Compare{Until: "decided"})))(t)
 	dir := t.TempDir()
 	low, high := -0.3, 0.3
-	must.Do(t, p.writeJSON(filepath.Join(dir, tasksFile), map[string]result.Task{"e": {RewardLow: &low, RewardHigh: &high}}))
+	must.Do(t, Dir{Path: dir}.writeJSON(tasksFile, map[string]result.Task{"e": {RewardLow: &low, RewardHigh: &high}}))
 	for agent, x := range map[string]float64{"a": 0, "b": 1e-17, "c": 1e-9} {
 		curve := make([]float64, len(p.Grid))
 		curve[0] = x
@@ -97,8 +96,8 @@ func TestDecideKnowsTheTasks(t *testing.T) {
 			must.Do(t, result.WriteRecords(dir, agent, []result.Record{rec}))
 		}
 	}
-	progress := must.Get(p.Decide(dir))(t)
-	for _, c := range progress {
+	decision := must.Get(Dir{Path: dir}.Decide(p))(t)
+	for _, c := range decision.Progress {
 		if want := map[string]string{"c": "c"}[c.A]; c.Better != want {
 			t.Errorf("%s, want %q", c.String(), want)
 		}
@@ -134,7 +133,7 @@ func until(c *Config) {
 
 func TestRunsUntilDecided(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(t, until)
+	p := compiled(t, until)
 	want := do(t, p, dir, false, withAlways(opener(nil)))
 	made := map[string]int{}
 	for key := range want {
@@ -143,23 +142,23 @@ func TestRunsUntilDecided(t *testing.T) {
 	if made["base"] != 33 || made["same"] != 33 || made["better"] >= 33 || made["better"]%8 != 0 {
 		t.Errorf("runs made: %v", made)
 	}
-	progress, err := p.Decide(dir)
-	if err != nil || progress[0].Better != "better" || progress[0].Runs() != made["better"] || progress[1].Decision != stat.Undecided {
-		t.Errorf("%v, %v", progress, err)
+	decision, err := Dir{Path: dir}.Decide(p)
+	if err != nil || decision.Progress[0].Better != "better" || decision.Progress[0].Runs() != made["better"] || decision.Progress[1].Decision != stat.Undecided {
+		t.Errorf("%v, %v", decision, err)
 	}
 	// Neither workers nor lanes nor interruptions change what is made.
 	for range 2 {
-		if got := do(t, plan(t, func(c *Config) { until(c); c.Workers, c.Lanes = 3, 2 }), t.TempDir(), false, withAlways(opener(nil))); !maps.Equal(got, want) {
+		if got := do(t, compiled(t, func(c *Config) { until(c); c.Workers, c.Lanes = 3, 2 }), t.TempDir(), false, withAlways(opener(nil))); !maps.Equal(got, want) {
 			t.Error("with other workers and lanes other runs are made")
 		}
 	}
 	dir = t.TempDir()
 	for stopped := range 40 {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		p := plan(t, func(c *Config) { until(c); c.Workers, c.Lanes = 1, 1 })
-		done := must.Get(p.Prepare(t.Context(), dir, stopped > 0, Session{}))(t)
+		p := compiled(t, func(c *Config) { until(c); c.Workers, c.Lanes = 1, 1 })
+		done := must.Get(prepare(t, p, dir, stopped > 0, Session{}))(t)
 		runs := 0
-		err = p.Run(ctx, Options{Dir: dir, Open: withAlways(opener(nil)), Done: done, Event: func(e Event) {
+		err = runPlan(ctx, p, runOptions{Dir: dir, Open: withAlways(opener(nil)), Done: done, Event: func(e Event) {
 			if runs += e.Runs; runs >= 9 {
 				cancel(errors.New("stopped"))
 			}
@@ -177,7 +176,7 @@ func TestRunsUntilDecided(t *testing.T) {
 // A failed run takes its pair with it, and is not tried again: it was looked at.
 func TestUntilDecidedWithFailures(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(t, func(c *Config) { until(c); c.Limits.Retries = new(int); c.Lanes = 1 })
+	p := compiled(t, func(c *Config) { until(c); c.Limits.Retries = new(int); c.Lanes = 1 })
 	bad := opener(func(call int, seeds []uint64) error {
 		if seeds[0]%5 == 0 && call == 7 {
 			return &vector.LaneError{Lane: 0, Err: errors.New("broke")}
@@ -191,9 +190,9 @@ func TestUntilDecidedWithFailures(t *testing.T) {
 			failed++
 		}
 	}
-	progress, err := p.Decide(dir)
-	if err != nil || failed == 0 || progress[1].Dropped == 0 || progress[1].Runs()+progress[1].Dropped != 33 {
-		t.Fatalf("%d failed; %v, %v", failed, progress, err)
+	decision, err := Dir{Path: dir}.Decide(p)
+	if err != nil || failed == 0 || decision.Progress[1].Dropped == 0 || decision.Progress[1].Runs()+decision.Progress[1].Dropped != 33 {
+		t.Fatalf("%d failed; %v, %v", failed, decision.Progress, err)
 	}
 	if got := do(t, p, dir, true, withAlways(opener(nil))); !maps.Equal(got, want) {
 		t.Error("failed runs were tried again")
@@ -202,7 +201,7 @@ func TestUntilDecidedWithFailures(t *testing.T) {
 
 func TestResumeKeepsTheComparison(t *testing.T) {
 	dir := t.TempDir()
-	do(t, plan(t, until), dir, false, withAlways(opener(nil)))
+	do(t, compiled(t, until), dir, false, withAlways(opener(nil)))
 	for name, change := range map[string]func(*Config){
 		"runs":   func(c *Config) { c.Runs = 60 },
 		"alpha":  func(c *Config) { c.Compare.Alpha = 0.1 },
@@ -210,22 +209,22 @@ func TestResumeKeepsTheComparison(t *testing.T) {
 		"metric": func(c *Config) { c.Compare.Metric = result.FinalReward },
 		"until":  func(c *Config) { c.Compare.Until = "" },
 	} {
-		p := plan(t, func(c *Config) { until(c); change(c) })
-		if _, err := p.Prepare(t.Context(), dir, true, Session{}); !errors.Is(err, ErrOtherExperiment) || !strings.Contains(err.Error(), "the level of the test") {
+		p := compiled(t, func(c *Config) { until(c); change(c) })
+		if _, err := prepare(t, p, dir, true, Session{}); !errors.Is(err, ErrOtherExperiment) || !strings.Contains(err.Error(), "the level of the test") {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
-	if _, err := plan(t, until).Prepare(t.Context(), dir, true, Session{}); err != nil {
+	if _, err := prepare(t, compiled(t, until), dir, true, Session{}); err != nil {
 		t.Errorf("unchanged: %v", err)
 	}
 	// Results that already existed were also looked at.
 	plain := t.TempDir()
-	do(t, plan(t, func(c *Config) { until(c); c.Compare = nil }), plain, false, withAlways(opener(nil)))
-	if _, err := plan(t, until).Prepare(t.Context(), plain, true, Session{}); !errors.Is(err, ErrOtherExperiment) {
+	do(t, compiled(t, func(c *Config) { until(c); c.Compare = nil }), plain, false, withAlways(opener(nil)))
+	if _, err := prepare(t, compiled(t, until), plain, true, Session{}); !errors.Is(err, ErrOtherExperiment) {
 		t.Errorf("until added afterwards: %v", err)
 	}
 	// Without a stopping rule, more runs are only more runs.
-	if _, err := plan(t, func(c *Config) { until(c); c.Compare = &Compare{Alpha: 0.1}; c.Runs = 60 }).Prepare(t.Context(), plain, true, Session{}); err != nil {
+	if _, err := prepare(t, compiled(t, func(c *Config) { until(c); c.Compare = &Compare{Alpha: 0.1}; c.Runs = 60 }), plain, true, Session{}); err != nil {
 		t.Errorf("more runs: %v", err)
 	}
 }
@@ -243,7 +242,7 @@ func TestUndeclaredMetric(t *testing.T) {
 		func(c *Config) { c.Report.Metrics = []result.Metric{"environment.fuel"} },
 		func(c *Config) { c.Compare = &Compare{Metric: "agent.loss"} },
 	} {
-		x := New(plan(t, change), opening(opener(nil)))
+		x := New(compiled(t, change), opening(opener(nil)))
 		if err := x.Check(t.Context(), nil); !errors.As(err, &field) || !strings.Contains(err.Error(), "declares") {
 			t.Errorf("%v", err)
 		}

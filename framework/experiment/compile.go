@@ -10,35 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 )
-
-// Plan is a compiled config: every default filled in, every sweep expanded. It
-// does not change.
-type Plan struct {
-	Config       Config      // resolved; Environments and Agents still hold their sweeps
-	Environments []Component // with sweeps expanded, in the config's order
-	Agents       []Component // with sweeps expanded, in the config's order
-	Grid         []int       // steps at which curves have a point, increasing
-	Outputs      []Output    // that the config asks for
-
-	skipped map[Cell]string // pairs that are left out, with the reason
-	notes   []string        // sentences that a reader of the results must know
-
-	environmentOrigins, agentOrigins []int // entries of the config that they are variants of
-
-	origins *origins // of agents with warm_start
-
-	disk disk.FS // nil: the operating system's
-}
-
-// Cell is one environment × agent pair of a plan.
-type Cell struct {
-	Environment, Agent int // indices into the plan
-}
 
 // Compile fills in the defaults of a config, expands its sweeps and checks what
 // a schema cannot. Its errors say which key is wrong and what is allowed.
@@ -79,13 +54,10 @@ func Compile(cfg Config) (*Plan, error) {
 	if err := cfg.compileSaving(); err != nil {
 		return nil, err
 	}
-	p := &Plan{Config: cfg, origins: &origins{found: map[[2]string]origin{}, files: map[string][]agentFile{}}}
+	p := &Plan{Config: cfg}
 	var err error
 	if p.Grid, err = cfg.Record.grid(cfg.Steps); err != nil {
 		return nil, At(err, "record")
-	}
-	if p.Outputs, err = chosenOutputs(cfg.Outputs); err != nil {
-		return nil, err
 	}
 	variants, agentVariants := cfg.Variants() // counted before they are made
 	pairs := variants * agentVariants
@@ -95,15 +67,20 @@ func Compile(cfg Config) (*Plan, error) {
 	if n := float64(cfg.Runs) * float64(len(p.Grid)) * pairs; n > mostKept {
 		return nil, fmt.Errorf("%d runs with %d points of %.0f pairs of environment and agent are %.3g points, at most %.3g can be kept: make fewer runs, or record at fewer points", cfg.Runs, len(p.Grid), pairs, n, float64(mostKept))
 	}
-	if p.Environments, p.environmentOrigins, err = expand(environments, cfg.Environments); err != nil {
+	if p.Environments, p.EnvironmentEntries, err = expand(environments, cfg.Environments); err != nil {
 		return nil, err
 	}
-	if p.Agents, p.agentOrigins, err = expand(agents, cfg.Agents); err != nil {
+	if p.Agents, p.AgentEntries, err = expand(agents, cfg.Agents); err != nil {
 		return nil, err
 	}
 	for i, c := range p.Agents {
 		if cfg.Steps == 0 && c.WarmStart == nil {
-			return nil, At(errors.New("is missing: with steps: 0 agents do not learn, so each needs one to begin with"), agents, p.agentOrigins[i], "warm_start")
+			return nil, At(errors.New("is missing: with steps: 0 agents do not learn, so each needs one to begin with"), agents, p.AgentEntries[i], "warm_start")
+		}
+	}
+	for e := range p.Environments {
+		for a := range p.Agents {
+			p.Cells = append(p.Cells, Cell{e, a})
 		}
 	}
 	if err := p.checkNames(); err != nil {
@@ -156,55 +133,6 @@ func (r *Recording) grid(steps int) ([]int, error) {
 	return nil, fieldErrorf("grid", "must be log, every or all, not %q", r.Grid)
 }
 
-// Cells returns all pairs but those that are skipped, environment by environment.
-func (p *Plan) Cells() []Cell {
-	var cells []Cell
-	for e := range p.Environments {
-		for a := range p.Agents {
-			if _, skipped := p.skipped[Cell{e, a}]; !skipped {
-				cells = append(cells, Cell{e, a})
-			}
-		}
-	}
-	return cells
-}
-
-// Skipped returns the pairs that are left out, environment by environment.
-func (p *Plan) Skipped() (list []result.Skipped) {
-	for e, environment := range p.Environments {
-		for a, agent := range p.Agents {
-			if why, ok := p.skipped[Cell{e, a}]; ok {
-				list = append(list, result.Skipped{Environment: environment.Name, Agent: agent.Name, Reason: why})
-			}
-		}
-	}
-	return list
-}
-
-// Notes returns sentences, without full stops, that a reader of the results must know.
-// Experiment.Check finds them.
-func (p *Plan) Notes() []string { return p.notes }
-
-// without returns the plan without some pairs.
-func (p *Plan) without(skipped map[Cell]string) *Plan {
-	less := *p
-	less.skipped = skipped
-	return &less
-}
-
-// withoutSkipped returns the plan without the pairs that a session left out.
-func (p *Plan) withoutSkipped(list []result.Skipped) *Plan {
-	skipped := map[Cell]string{}
-	for _, s := range list {
-		e := slices.IndexFunc(p.Environments, func(c Component) bool { return c.Name == s.Environment })
-		a := slices.IndexFunc(p.Agents, func(c Component) bool { return c.Name == s.Agent })
-		if e >= 0 && a >= 0 {
-			skipped[Cell{e, a}] = s.Reason
-		}
-	}
-	return p.without(skipped)
-}
-
 // knownMetric refuses a metric that is neither rlrun's own nor named as a plugin's.
 func knownMetric(m result.Metric) error {
 	if known := result.Metrics(); !m.OfPlugin() && !slices.Contains(known, m) {
@@ -214,9 +142,9 @@ func knownMetric(m result.Metric) error {
 }
 
 // expand turns a component with sweeps into one component for each combination of values,
-// and makes sure that labels are distinct. For each result origins holds the index in
+// and makes sure that labels are distinct. For each result entries holds the index in
 // list of the component that it is a variant of.
-func expand(key string, list []Component) (out []Component, origins []int, err error) {
+func expand(key string, list []Component) (out []Component, entries []int, err error) {
 	if len(list) == 0 {
 		return nil, nil, fieldErrorf(key, "is empty: name at least one")
 	}
@@ -248,10 +176,10 @@ func expand(key string, list []Component) (out []Component, origins []int, err e
 				return nil, nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)
 			}
 			seen[s.Name] = i
-			out, origins = append(out, s), append(origins, i)
+			out, entries = append(out, s), append(entries, i)
 		}
 	}
-	return out, origins, nil
+	return out, entries, nil
 }
 
 // sweep returns the component once a combination of its swept values, the last
@@ -284,7 +212,7 @@ func (c Component) sweep() ([]Component, error) {
 				case strings.Contains(c.Name, hole):
 					s.Name = strings.ReplaceAll(base.Name, hole, text)
 				case base.Name == "":
-					s.Name = fmt.Sprintf("%s %s=%s", c.label(), key, text)
+					s.Name = fmt.Sprintf("%s %s=%s", c.Label(), key, text)
 				default:
 					s.Name = fmt.Sprintf("%s %s=%s", base.Name, key, text)
 				}
@@ -294,7 +222,7 @@ func (c Component) sweep() ([]Component, error) {
 		out = next
 	}
 	if out[0].Name == "" {
-		out[0].Name = c.label()
+		out[0].Name = c.Label()
 	}
 	if hole := holes.FindString(out[0].Name); hole != "" && strings.Contains(c.Name, hole) {
 		swept := "they are " + strings.Join(keys, ", ")
@@ -317,7 +245,7 @@ const longestSlug = 160
 // checkNames refuses names that make the names of files too long.
 func (p *Plan) checkNames() error {
 	longest := func(list []Component) (at int, bytes int) {
-		for i, slug := range slugs(list) {
+		for i, slug := range Slugs(list) {
 			if len(slug) > bytes {
 				at, bytes = i, len(slug)
 			}
@@ -329,20 +257,20 @@ func (p *Plan) checkNames() error {
 	if environment+agent <= longestSlug {
 		return nil
 	}
-	list, i, name := agents, p.agentOrigins[a], p.Agents[a].Name
+	list, i, name := agents, p.AgentEntries[a], p.Agents[a].Name
 	if environment > agent {
-		list, i, name = environments, p.environmentOrigins[e], p.Environments[e].Name
+		list, i, name = environments, p.EnvironmentEntries[e], p.Environments[e].Name
 	}
 	return At(fmt.Errorf("the name %.40q… is too long for names of files: those of environment and agent may have %d bytes together, not %d; give it a shorter name",
 		name, longestSlug, environment+agent), list, i)
 }
 
-// label is the name of a component that has none.
-func (c *Component) label() string {
+// Label is the name of a component that has none.
+func (c *Component) Label() string {
 	if c.Exploration == nil {
 		return c.Plugin
 	}
-	return c.Plugin + " " + c.Exploration.label()
+	return c.Plugin + " " + c.Exploration.Label()
 }
 
 // SetParam returns params, an object or empty, with the value at path replaced, as a sweep

@@ -20,7 +20,7 @@ func raw(list ...string) (out []json.RawMessage) {
 }
 
 func TestSweepExpands(t *testing.T) {
-	p := plan(t, func(c *Config) {
+	p := compiled(t, func(c *Config) {
 		c.Agents = []Component{
 			{Name: "opt γ={gamma}", Plugin: "bandit", Params: json.RawMessage(`{"policy":"x","Big":12345678901234567890,"belief":{"k":1}}`),
 				Sweep: map[string][]json.RawMessage{"gamma": raw("0.5", "0.90")}},
@@ -28,7 +28,7 @@ func TestSweepExpands(t *testing.T) {
 			{Plugin: "bandit"},
 		}
 	})
-	if got, want := labels(p.Agents), []string{
+	if got, want := Labels(p.Agents), []string{
 		"opt γ=0.5", "opt γ=0.90",
 		"bandit a=u belief.k=2", "bandit a=u belief.k=3", "bandit a=v belief.k=2", "bandit a=v belief.k=3",
 		"bandit",
@@ -84,7 +84,7 @@ func TestCompileRefuses(t *testing.T) {
 // The written config, read again, is the same experiment, whatever its labels
 // and parameters hold.
 func TestConfigSurvivesItsFile(t *testing.T) {
-	p := plan(t, func(c *Config) {
+	p := compiled(t, func(c *Config) {
 		c.Description = "a: b # c\n'd' \"e\""
 		c.Seed = new(uint64(1<<64 - 1))
 		c.Agents[0] = Component{Name: "yes", Plugin: "alternate",
@@ -108,7 +108,7 @@ func TestConfigSurvivesItsFile(t *testing.T) {
 // Names of a sweep are the same once the config was written and read, however its
 // numbers are written: records have these names.
 func TestSweptNamesSurviveTheFile(t *testing.T) {
-	p := plan(t, func(c *Config) {
+	p := compiled(t, func(c *Config) {
 		c.Agents = []Component{{Name: "a {x}", Plugin: "alternate", Sweep: map[string][]json.RawMessage{
 			"x": {json.RawMessage("0.0"), json.RawMessage("0.10"), json.RawMessage("1e-3"), json.RawMessage("1E2"), json.RawMessage("100000000000000000000001"), json.RawMessage(`"0.20"`), json.RawMessage("true")}}}}
 	})

@@ -169,9 +169,9 @@ func (l *Limits) Over(base Limits) Limits {
 	}
 }
 
-// retries is how often a batch of a cell is tried again: as its more patient
+// Retries is how often a batch of a cell is tried again: as its more patient
 // component says.
-func (p *Plan) retries(c Cell) int {
+func (p *Plan) Retries(c Cell) int {
 	environment, agent := p.limits(c, 1, func(l Limits) *int { return l.Retries })
 	return max(environment, agent)
 }
@@ -179,9 +179,9 @@ func (p *Plan) retries(c Cell) int {
 // defaultGiveUp is Limits.GiveUp where a config has none.
 const defaultGiveUp = 5
 
-// giveUpAfter is how many runs of a cell may fail alike in a row; 0 for any number. Of
+// GiveUpAfter is how many runs of a cell may fail alike in a row; 0 for any number. Of
 // environment and agent the more patient counts.
-func (p *Plan) giveUpAfter(c Cell) int {
+func (p *Plan) GiveUpAfter(c Cell) int {
 	environment, agent := p.limits(c, defaultGiveUp, func(l Limits) *int { return l.GiveUp })
 	if environment == 0 || agent == 0 {
 		return 0

@@ -51,8 +51,8 @@ func (here) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Compone
 	return experiment.PluginProvenance{Plugin: c[0].Plugin, Program: "example"}, nil
 }
 
-// An experiment goes one way: compile, check, execute, write.
-func ExampleExperiment() {
+// An experiment goes one way: compile, check, run, write.
+func ExampleRunner() {
 	type none struct{}
 	plugins := here{
 		"lever":       plugin.NewEnvironment("me/lever@1", "Two actions.", none{}, func(none) (lever, error) { return lever{}, nil }),
@@ -81,11 +81,11 @@ func ExampleExperiment() {
 		fmt.Println(err)
 		return
 	}
-	if err := x.Execute(ctx, experiment.Local{Existing: experiment.Overwrite}); err != nil {
+	if err := x.Run(ctx, experiment.Overwrite, experiment.Options{}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	results, err := x.Write()
+	results, err := experiment.Write(x.Experiment)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
-	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -183,43 +180,13 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 	return bandit.Discounted(*h.Gamma), nil
 }
 
-// OpenAgent opens lanes of an agent of the plan for environments of a spec. It tells the
-// agent the number of steps of its run, and of those before it that a saved agent has
-// learned from. If its
-// component has an exploration, the host decides when it explores; an error that wraps
-// ErrExploration is about that.
-func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component, spec framework.Spec, lanes int) (vector.Agent, error) {
-	spec.Steps = p.agentSteps(c)
-	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
-	if err != nil || c.Exploration == nil {
-		return agent, err
-	}
-	fail := func(err error) (vector.Agent, error) {
-		_ = agent.Close() // the first error tells more
-		return nil, At(err, "exploration")
-	}
-	o, err := c.Exploration.options(p.agentDiscount(c), p.agentSteps(c), *p.Config.Record.Decisions)
-	if err != nil {
-		return fail(err)
-	}
-	able := agent.Abilities().Options
-	if able == nil {
-		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
-	}
-	explorer, err := explore.New(ctx, able, spec, lanes, o)
-	if err != nil {
-		return fail(err)
-	}
-	return explorer, nil
-}
-
 // Explores tells whether the host decides for some agent of the plan.
 func (p *Plan) Explores() bool {
 	return slices.ContainsFunc(p.Agents, func(c Component) bool { return c.Exploration != nil })
 }
 
-// label names the exploration in the default name of an agent.
-func (x *Exploration) label() string {
+// Label names the exploration in the default name of an agent.
+func (x *Exploration) Label() string {
 	o, err := x.options(0, 1, 0)
 	if err != nil { // which check has told
 		return x.Rule

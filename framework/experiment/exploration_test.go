@@ -24,7 +24,7 @@ func exploring(ctx context.Context, c Component) (vector.Plugin, func() error, e
 }
 
 func explorations(t *testing.T, change func(*Config)) *Plan {
-	return plan(t, func(c *Config) {
+	return compiled(t, func(c *Config) {
 		c.Agents = []Component{
 			{Plugin: "tables"},
 			{Plugin: "tables", Exploration: &Exploration{Rule: "optimistic-stochastic", Commitment: &Commitment{Scale: 2, Floor: 3}}},
@@ -40,7 +40,7 @@ func explorations(t *testing.T, change func(*Config)) *Plan {
 
 func TestExplorationsExpand(t *testing.T) {
 	p := explorations(t, nil)
-	if got, want := labels(p.Agents), []string{
+	if got, want := Labels(p.Agents), []string{
 		"tables", "tables optimistic-stochastic",
 		"tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=index",
 		"tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=index",
@@ -157,7 +157,7 @@ func TestExplorationRefused(t *testing.T) {
 func recordsOf(t *testing.T, p *Plan, open Opener) (lines []string) {
 	t.Helper()
 	dir := t.TempDir()
-	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Open: open}))
+	must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Open: open}))
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func (f *failures) add(c Cell, err string) {
 	}
 	kind := likeness(err)
 	f.alike[c][kind]++
-	if n := f.alike[c][kind]; n == f.plan.giveUpAfter(c) && f.givenUp[c] == "" {
+	if n := f.alike[c][kind]; n == f.plan.GiveUpAfter(c) && f.givenUp[c] == "" {
 		first, _, _ := strings.Cut(err, "\n")
 		f.givenUp[c] = fmt.Sprintf("given up after %d runs failed alike: %s", n, first)
 	}
@@ -55,7 +55,7 @@ func (f *failures) reason(c Cell) string {
 func (f *failures) probing(c Cell) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.alike[c]) > 0 && f.plan.giveUpAfter(c) > 0
+	return len(f.alike[c]) > 0 && f.plan.GiveUpAfter(c) > 0
 }
 
 // anyNumber matches words that have a digit, such as numbers and addresses.

@@ -54,7 +54,7 @@ func TestGiveUp(t *testing.T) {
 		{"never", nil, &zero, 1, 8, func(_ int, err error) error { return err }, 200, 1000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := plan(t, func(c *Config) {
+			p := compiled(t, func(c *Config) {
 				c.Runs, c.Workers, c.Lanes, c.Agents = 200, tt.workers, tt.lanes, c.Agents[:1]
 				c.Limits.GiveUp = tt.all
 				c.Agents[0].Limits = &Limits{GiveUp: tt.agent}
@@ -86,7 +86,7 @@ func TestGiveUp(t *testing.T) {
 
 // The text says why, once in a summary.
 func TestGiveUpIsToldOnce(t *testing.T) {
-	p := plan(t, func(c *Config) { c.Runs, c.Workers, c.Agents = 100, 3, c.Agents[:1] })
+	p := compiled(t, func(c *Config) { c.Runs, c.Workers, c.Agents = 100, 3, c.Agents[:1] })
 	dir := t.TempDir()
 	do(t, p, dir, false, opener(func(int, []uint64) error { return errors.New("out of cheese\n\tsaid process 4711") }))
 	summary := must.Get(result.Aggregate(p.Meta(), result.ReadRecords(dir)))(t)
@@ -105,13 +105,13 @@ func TestGiveUpIsToldOnce(t *testing.T) {
 // If some runs fail, and others end well, all of the others are made, however many
 // fail together in one batch.
 func TestSomeFailuresAreNotGivenUp(t *testing.T) {
-	want := do(t, plan(t, func(c *Config) { c.Runs = 120 }), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, func(c *Config) { c.Runs = 120 }), t.TempDir(), false, opener(nil))
 	source := seed.NewSource(1, "test/coin@1")
 	bad := map[uint64]bool{}
 	for run := range 120 {
 		bad[source.Seed(run, seed.Environment, 0)] = run%3 == 0
 	}
-	got := do(t, plan(t, func(c *Config) { c.Runs, c.Lanes, c.Workers = 120, 60, 1 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
+	got := do(t, compiled(t, func(c *Config) { c.Runs, c.Lanes, c.Workers = 120, 60, 1 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
 		if lane := slices.IndexFunc(seeds, func(s uint64) bool { return bad[s] }); call > 5 && lane >= 0 {
 			return &vector.LaneError{Lane: lane, Err: errors.New("it hurts")}
 		}
@@ -126,7 +126,7 @@ func TestSomeFailuresAreNotGivenUp(t *testing.T) {
 
 // Errors of different kinds do not add up.
 func TestUnlikeFailuresAreNotGivenUp(t *testing.T) {
-	p := plan(t, func(c *Config) { c.Runs, c.Workers, c.Lanes, c.Agents = 20, 1, 1, c.Agents[:1] })
+	p := compiled(t, func(c *Config) { c.Runs, c.Workers, c.Lanes, c.Agents = 20, 1, 1, c.Agents[:1] })
 	dir, attempts := t.TempDir(), 0
 	do(t, p, dir, false, opener(func(int, []uint64) error {
 		attempts++
@@ -162,10 +162,10 @@ func TestLikeness(t *testing.T) {
 
 // A cell that is given up does not take other cells with it.
 func TestGiveUpIsOfOneCell(t *testing.T) {
-	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, nil), t.TempDir(), false, opener(nil))
 	sound := opener(nil)
 	dir := t.TempDir()
-	got := do(t, plan(t, func(c *Config) { c.Agents[0].Args = []string{"broken"} }), dir, false, func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+	got := do(t, compiled(t, func(c *Config) { c.Agents[0].Args = []string{"broken"} }), dir, false, func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
 		if len(c.Args) > 0 {
 			return nil, nil, errors.New("does not start")
 		}

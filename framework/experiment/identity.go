@@ -3,7 +3,6 @@ package experiment
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
@@ -11,11 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -24,16 +21,11 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // ErrOtherPrograms says that an output directory holds runs that other programs made.
 var ErrOtherPrograms = errors.New("made by other programs")
-
-// ErrChanged says that a plugin, a file or a saved agent is not what it was when the
-// experiment began. Then the experiment ends, and the runs that have ended are kept.
-var ErrChanged = errors.New("changed while the experiment ran")
 
 // Provenance is the content of provenance.json: the command that began the
 // experiment and those that resumed it. Nothing in it is ever overwritten.
@@ -90,16 +82,20 @@ type PluginProvenance struct {
 	Replaced bool              `json:"replaced,omitempty"` // put in the place of the plugin that the config names
 }
 
-// NewSession describes this program and machine; the caller adds the plugins with
-// AddPlugin.
-func NewSession(p *Plan, command []string, started time.Time) (Session, error) {
+// NewSession describes this command, program and machine, and the experiment's plugins.
+// mixed accepts runs that other programs made.
+func (e *Experiment) NewSession(command []string, started time.Time, mixed bool) (*Session, error) {
 	s, err := thisProgram()
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, *p.Config.Seed
-	s.ConfigSHA256 = p.Config.digest()
-	return s, nil
+	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, *e.Plan.Config.Seed
+	s.ConfigSHA256 = e.Plan.Config.Digest()
+	s.Mixed, s.Skipped, s.Notes = mixed, e.Skipped, e.Notes
+	for _, program := range e.Programs {
+		s.AddPlugin(program)
+	}
+	return &s, nil
 }
 
 // thisProgram identifies the running executable.
@@ -122,7 +118,7 @@ var thisProgram = sync.OnceValues(func() (Session, error) {
 			}
 		}
 	}
-	s.Program = shortDigest(s.Rlrun, cmp.Or(s.BuildID, s.Executable), s.Build, s.Go, s.Architecture)
+	s.Program = ShortDigest(s.Rlrun, cmp.Or(s.BuildID, s.Executable), s.Build, s.Go, s.Architecture)
 	return s, nil
 })
 
@@ -213,17 +209,6 @@ func mathFingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))[:8]
 }
 
-// shortDigest identifies values in ten hexadecimal digits, short enough for every
-// record.
-func shortDigest(values ...any) string {
-	data, err := json.Marshal(values)
-	if err != nil {
-		panic("experiment: identity without JSON: " + err.Error()) // strings and maps of strings have JSON
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])[:10]
-}
-
 // AddPlugin adds a plugin unless it is there already, and gives it its identity:
 // the digests of its files and its sources, or rlrun's own if it has neither.
 func (s *Session) AddPlugin(p PluginProvenance) {
@@ -232,7 +217,7 @@ func (s *Session) AddPlugin(p PluginProvenance) {
 	}
 	p.Program = s.Program
 	if len(p.Files)+len(p.Sources) > 0 {
-		p.Program = shortDigest(p.Files, p.Sources)
+		p.Program = ShortDigest(p.Files, p.Sources)
 	}
 	s.Plugins = append(s.Plugins, p)
 }
@@ -246,26 +231,12 @@ func (s *Session) plugin(name string, args []string) *PluginProvenance {
 	return nil
 }
 
-// unchanged returns an error, which wraps ErrChanged, if a file that a component's parameters
-// name, or a module that its plugin has imported, is not what it was when the plugin was
-// identified. A file that is gone is the plugin's matter.
-func (s *Session) unchanged(ctx context.Context, c Component, plugin vector.Plugin) error {
+// Unchanged returns an error if a file that a component's parameters name is not what it was
+// when the component's plugin was identified. A file that is gone is the plugin's matter.
+func (s *Session) Unchanged(c Component) error {
 	p := s.plugin(c.Plugin, c.Args)
 	if p == nil {
 		return nil
-	}
-	if process, ok := plugin.(interface {
-		Sources(context.Context) (map[string]string, error)
-	}); ok && len(p.Sources) > 0 {
-		sources, err := process.Sources(ctx)
-		if err != nil {
-			return err
-		}
-		for _, name := range slices.Sorted(maps.Keys(sources)) {
-			if was := p.Sources[name]; was != "" && was != sources[name] {
-				return fmt.Errorf("plugin %s %w: %s was %s and is %s", c.commandLine(), ErrChanged, name, shorten(was), shorten(sources[name]))
-			}
-		}
 	}
 	for d := json.NewDecoder(bytes.NewReader(c.Params)); ; {
 		t, err := d.Token()
@@ -279,14 +250,14 @@ func (s *Session) unchanged(ctx context.Context, c Component, plugin vector.Plug
 		}
 		is, err := inputfile.SHA256(name)
 		if err == nil && "sha256:"+is != was {
-			return fmt.Errorf("the file %s, which the parameters of %q name, %w: it was %s and is %s",
-				name, c.Name, ErrChanged, shorten(was), shorten("sha256:"+is))
+			return fmt.Errorf("the file %s, which the parameters of %q name, changed while the experiment ran: it was %s and is %s",
+				name, c.Name, shorten(was), shorten("sha256:"+is))
 		}
 	}
 }
 
 // programs identifies the programs that make a cell's records.
-func (p *Plan) programs(s *Session, c Cell) result.Programs {
+func (s *Session) programs(p *Plan, c Cell) result.Programs {
 	of := func(c Component) string {
 		if plugin := s.plugin(c.Plugin, c.Args); plugin != nil {
 			return plugin.Program
@@ -296,25 +267,13 @@ func (p *Plan) programs(s *Session, c Cell) result.Programs {
 	return result.Programs{Host: s.Program, Environment: of(p.Environments[c.Environment]), Agent: of(p.Agents[c.Agent])}
 }
 
-// commandLine is what the config says of a component's plugin, in one string.
-func (c Component) commandLine() string {
-	return strings.Join(append([]string{c.Plugin}, c.Args...), " ")
-}
-
 // samePrograms refuses to add runs of other programs to those that are kept: ok
 // records whose host, environment or agent was another program than now. The error
 // wraps ErrOtherPrograms and names both.
-func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept []result.Entry) error {
+func (before *Provenance) samePrograms(d Dir, p *Plan, now *Session, kept []result.Entry) error {
 	cells := map[result.Key]Cell{}
-	for _, c := range p.Cells() {
-		cells[p.key(c)] = c
-	}
-	for _, is := range now.Plugins {
-		for s := range before.sessions() {
-			if was := s.plugin(is.Plugin, is.Args); was != nil && was.Program == is.Program && was.ID != is.ID {
-				return fmt.Errorf("%s holds runs %w: the id of plugin %s was %s and is %s; a plugin must report one id", dir, ErrOtherPrograms, is.Plugin, was.ID, is.ID)
-			}
-		}
+	for _, c := range p.Cells {
+		cells[p.Key(c)] = c
 	}
 	for _, e := range kept {
 		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]
@@ -322,7 +281,7 @@ func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept [
 			continue
 		}
 		what := ""
-		switch is := p.programs(now, c); {
+		switch is := now.programs(p, c); {
 		case e.Programs == is:
 			continue
 		case e.Programs == (result.Programs{}):
@@ -339,35 +298,24 @@ func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept [
 			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
 		}
 		return fmt.Errorf("%s holds runs %w: %s",
-			dir, ErrOtherPrograms, what)
+			d.Path, ErrOtherPrograms, what)
 	}
 	return nil
 }
 
-// Blame adds to an error about records of a run that differ which plugin is not deterministic.
-// Plugins that come with rlrun are. It returns other errors as they are.
-func (p *Plan) Blame(err error) error {
-	var double *result.DoubleError
-	if !errors.As(err, &double) || double.Programs[0] != double.Programs[1] {
-		return err
+// sameSession refuses other programs than those of the session that began the
+// experiment. The error wraps ErrOtherPrograms.
+func (first *Provenance) sameSession(d Dir, now *Session) error {
+	if first.Program != "" && first.Program != now.Program {
+		return fmt.Errorf("%s was begun and its runs are %w: %s, now %s", d.Path, ErrOtherPrograms, first.describe(), now.describe())
 	}
-	by := double.Programs[0]
-	var names []string
-	for _, part := range []struct {
-		list           []Component
-		label, program string
-	}{{p.Environments, double.Environment, by.Environment}, {p.Agents, double.Agent, by.Agent}} {
-		if i := slices.IndexFunc(part.list, func(c Component) bool { return c.Name == part.label }); i >= 0 && part.program != by.Host {
-			names = append(names, "plugin "+part.list[i].commandLine())
+	for _, is := range now.Plugins {
+		if was := first.plugin(is.Plugin, is.Args); was != nil && was.Program != is.Program {
+			return fmt.Errorf("%s was begun and its runs are %w: %s", d.Path, ErrOtherPrograms,
+				pluginDifference(Component{Plugin: is.Plugin, Args: is.Args}, was.Program, first, now))
 		}
 	}
-	switch len(names) {
-	case 1:
-		double.Fault = names[0] + " is not deterministic"
-	case 2:
-		double.Fault = strings.Join(names, " or ") + " is not deterministic (rlrun run --verify says which)"
-	}
-	return double
+	return nil
 }
 
 // describe names rlrun in a sentence.
@@ -408,7 +356,7 @@ func (p *Provenance) sessions() func(yield func(*Session) bool) {
 // pluginDifference says how a component's plugin differs from the one of identity
 // was.
 func pluginDifference(c Component, was string, before *Provenance, now *Session) string {
-	name := "plugin " + c.commandLine()
+	name := "plugin " + c.CommandLine()
 	is := now.plugin(c.Plugin, c.Args)
 	for s := range before.sessions() {
 		old := s.plugin(c.Plugin, c.Args)
@@ -448,18 +396,14 @@ func shorten(digest string) string {
 	return digest
 }
 
-// ReadProvenance reads provenance.json of an output directory; an empty one if
+// Provenance reads provenance.json of the output directory; an empty one if
 // there is none.
-func ReadProvenance(dir string) (*Provenance, error) {
-	return readProvenanceFile(filepath.Join(dir, provenanceFile))
-}
+func (d Dir) Provenance() (*Provenance, error) { return d.readProvenance(ProvenanceFile) }
 
-func readProvenanceFile(path string) (*Provenance, error) {
+func (d Dir) readProvenance(name string) (*Provenance, error) {
 	var p Provenance
-	if err := readJSON(path, &p, "; move it away to go on without it"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return &p, nil
+	_, err := d.readJSON(name, &p, "; move it away to go on without it")
+	return &p, err
 }
 
 // add adds a session. The first one began the experiment.

@@ -21,7 +21,7 @@ import (
 
 // session is one of a program that is named, with a plugin whose file has a digest.
 func session(program, digest string, sources map[string]string) Session {
-	s := Session{Rlrun: program, Go: "go1.26", Architecture: "amd64 v1", Program: shortDigest(program), Started: time.Unix(1, 0), Seed: 1}
+	s := Session{Rlrun: program, Go: "go1.26", Architecture: "amd64 v1", Program: ShortDigest(program), Started: time.Unix(1, 0), Seed: 1}
 	s.AddPlugin(PluginProvenance{Plugin: "coin", Files: map[string]string{"coin": digest}, Sources: sources})
 	s.AddPlugin(PluginProvenance{Plugin: "alternate"}) // bundled
 	return s
@@ -29,11 +29,11 @@ func session(program, digest string, sources map[string]string) Session {
 
 func doAs(t *testing.T, p *Plan, dir string, resume bool, s Session) error {
 	t.Helper()
-	done, err := p.Prepare(t.Context(), dir, resume, s)
+	done, err := prepare(t, p, dir, resume, s)
 	if err != nil {
 		return err
 	}
-	return p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done, Session: s})
+	return runPlan(t.Context(), p, runOptions{Dir: dir, Open: opener(nil), Done: done, Session: s})
 }
 
 // A file that parameters name is bound for the whole experiment: once it has changed, no
@@ -48,10 +48,10 @@ func TestFilesOfParametersAreBound(t *testing.T) {
 	params := must.Get(json.Marshal(map[string]any{"models": []string{file}}))(t)
 	var s Session
 	s.AddPlugin(PluginProvenance{Plugin: "coin", Files: map[string]string{file: "sha256:" + digest}})
-	p := plan(t, func(c *Config) { c.Environments[0].Params, c.Workers, c.Lanes = params, 1, 23 })
+	p := compiled(t, func(c *Config) { c.Environments[0].Params, c.Workers, c.Lanes = params, 1, 23 })
 	run := func(dir string, then string) error {
-		done := must.Get(p.Prepare(t.Context(), dir, false, s))(t)
-		return p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done, Session: s, Event: func(e Event) {
+		done := must.Get(prepare(t, p, dir, false, s))(t)
+		return runPlan(t.Context(), p, runOptions{Dir: dir, Open: opener(nil), Done: done, Session: s, Event: func(e Event) {
 			if e.Runs > 0 { // the first agent has its lanes, the second not yet
 				write(then)
 			}
@@ -113,25 +113,25 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 			[]string{"plugin coin: module more was absent and is sha256:3333333333"},
 		},
 		"rebuilt rlrun": {
-			with(func(s *Session, _ *PluginProvenance) { s.Rlrun, s.Program = "v2", shortDigest("v2") }),
+			with(func(s *Session, _ *PluginProvenance) { s.Rlrun, s.Program = "v2", ShortDigest("v2") }),
 			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v2 (go1.26, amd64 v1)"},
 		},
 		"other instruction set": {
-			with(func(s *Session, _ *PluginProvenance) { s.Architecture, s.Program = "amd64 v3", shortDigest("v1", "v3") }),
+			with(func(s *Session, _ *PluginProvenance) { s.Architecture, s.Program = "amd64 v3", ShortDigest("v1", "v3") }),
 			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v1 (go1.26, amd64 v3)"},
 		},
 		"other architecture": {
 			with(func(s *Session, _ *PluginProvenance) {
-				s.Platform, s.Architecture, s.Program = "linux/arm64", "arm64", shortDigest("v1", "arm64")
+				s.Platform, s.Architecture, s.Program = "linux/arm64", "arm64", ShortDigest("v1", "arm64")
 			}),
 			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v1 (go1.26, arm64)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			few, more := plan(t, func(c *Config) { c.Runs = 3 }), plan(t, func(c *Config) { c.Runs = 5 })
+			few, more := compiled(t, func(c *Config) { c.Runs = 3 }), compiled(t, func(c *Config) { c.Runs = 5 })
 			must.Do(t, doAs(t, few, dir, false, first))
-			before, err := os.ReadFile(filepath.Join(dir, provenanceFile))
+			before, err := os.ReadFile(filepath.Join(dir, ProvenanceFile))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 					t.Errorf("%v\ndoes not say %q", err, want)
 				}
 			}
-			if after, _ := os.ReadFile(filepath.Join(dir, provenanceFile)); string(after) != string(before) {
+			if after, _ := os.ReadFile(filepath.Join(dir, ProvenanceFile)); string(after) != string(before) {
 				t.Error("a refused session changed provenance.json")
 			}
 
@@ -164,7 +164,7 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 				t.Errorf("summary of %d runs says mixed: %q", s.Counts[0].OK, s.Mixed)
 			}
 			var p Provenance
-			data, err := os.ReadFile(filepath.Join(dir, provenanceFile))
+			data, err := os.ReadFile(filepath.Join(dir, ProvenanceFile))
 			if err == nil {
 				err = json.Unmarshal(data, &p)
 			}
@@ -183,10 +183,10 @@ func summary(t *testing.T, p *Plan, dir string) *result.Summary {
 // Runs that failed are done again in any case, so a plugin that was mended may go
 // on where none of its runs is kept. Records of old versions name no programs.
 func TestProgramsOfKeptRunsCount(t *testing.T) {
-	p, dir := plan(t, func(c *Config) { c.Runs = 2 }), t.TempDir()
+	p, dir := compiled(t, func(c *Config) { c.Runs = 2 }), t.TempDir()
 	failed := []result.Record{{Environment: "coin", Agent: "one", Run: 0, Status: result.Failed, Error: "x"}}
 	must.Do(t, result.WriteRecords(dir, "old", failed))
-	must.Do(t, p.writeConfig(dir))
+	must.Do(t, Dir{Path: dir}.write(ConfigFile, must.Get(p.Config.YAML())(t)))
 	must.Do(t, doAs(t, p, dir, true, session("v1", "sha256:aa", nil)))
 
 	dir = t.TempDir()
@@ -311,12 +311,12 @@ func TestBlame(t *testing.T) {
 		if c.programs[1] == (result.Programs{}) {
 			c.programs[1] = c.programs[0]
 		}
-		err := p.Blame(fmt.Errorf("reading: %w", &result.DoubleError{Key: result.Key{Environment: "walk", Agent: c.agent}, Programs: c.programs}))
+		err := Blame(p, fmt.Errorf("reading: %w", &result.DoubleError{Key: result.Key{Environment: "walk", Agent: c.agent}, Programs: c.programs}))
 		if !errors.Is(err, result.ErrNotDeterministic) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q", c.agent, c.programs, err, c.want)
 		}
 	}
-	if other := errors.New("other"); p.Blame(other) != other || p.Blame(nil) != nil {
+	if other := errors.New("other"); Blame(p, other) != other || Blame(p, nil) != nil {
 		t.Error("other errors are changed")
 	}
 }
@@ -345,9 +345,9 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 					c.Seed = new(uint64(1 << 53))
 				}
 			}
-			p := plan(t, small)
+			p := compiled(t, small)
 			do(t, p, ours, false, opener(nil))
-			do(t, plan(t, func(c *Config) { small(c); tt.change(c) }), theirs, false, opener(nil))
+			do(t, compiled(t, func(c *Config) { small(c); tt.change(c) }), theirs, false, opener(nil))
 			from := must.Get(result.RecordFiles(theirs))(t)
 			to, err := result.RecordFiles(ours)
 			if err != nil || len(to) < 2 {
@@ -357,7 +357,7 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 			check := func(file string) {
 				t.Helper()
 				_, reportErr := result.Aggregate(p.Meta(), result.ReadRecords(ours))
-				_, resumeErr := p.Prepare(t.Context(), ours, true, s)
+				_, resumeErr := prepare(t, p, ours, true, s)
 				runs, openErr := result.OpenRuns(ours)
 				checkErr := openErr
 				if openErr == nil {
@@ -390,7 +390,7 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 // The identity of an experiment never changes: with another one, all records of
 // versions before would be refused.
 func TestIdentitiesStay(t *testing.T) {
-	p := plan(t, func(c *Config) {
+	p := compiled(t, func(c *Config) {
 		c.Seed = new(uint64(1<<64 - 1))
 		c.Record.Metrics = []result.Metric{"reward", "regret"}
 		c.Agents = []Component{{Plugin: "alternate", Name: "{a}", Params: json.RawMessage(`{"b": 1.0, "c": "<é"}`), Sweep: map[string][]json.RawMessage{"a": {json.RawMessage("0.10"), json.RawMessage("2")}}}}
@@ -403,11 +403,11 @@ func TestIdentitiesStay(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	text := must.Get(p.Config.YAML())(t)
-	path := filepath.Join(t.TempDir(), configFile)
+	path := filepath.Join(t.TempDir(), ConfigFile)
 	must.Do(t, os.WriteFile(path, text, 0o666))
 	c := must.Get(ReadConfig(path))(t)
 	again := must.Get(Compile(c))(t)
 	if got := again.Meta().Experiments; !maps.Equal(got, want) {
-		t.Errorf("from %s: %v, want %v", configFile, got, want)
+		t.Errorf("from %s: %v, want %v", ConfigFile, got, want)
 	}
 }

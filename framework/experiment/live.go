@@ -2,178 +2,58 @@ package experiment
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/rlrun/rlrun/framework/internal/disk"
-	"github.com/rlrun/rlrun/framework/loop"
-	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-const (
-	liveDir = ".live"
-	// liveEvery is the time between two writes of a process's live file.
-	liveEvery = 5 * time.Second
-	// liveUntil is the age at which a live file counts as left behind.
-	liveUntil = time.Minute
-)
+// liveUntil is the age at which a live file counts as left behind.
+const liveUntil = time.Minute
 
-// ReadLive reads what processes are doing in dir. Files that no process has written for a
+// ReadLive reads what processes are doing. Files that no process has written for a
 // minute are left out, as are those that cannot be read at the moment.
-func ReadLive(dir string, now time.Time) []result.Live {
-	directory := filepath.Join(dir, liveDir)
-	entries, _ := os.ReadDir(directory)
+func (d Dir) ReadLive(now time.Time) []result.Live {
+	entries, _ := os.ReadDir(d.path(liveDir))
 	var out []result.Live
 	for _, e := range entries {
-		name := filepath.Join(directory, e.Name())
 		info, err := e.Info()
-		if err != nil || filepath.Ext(name) != ".json" || now.Sub(info.ModTime()) > liveUntil {
+		if err != nil || filepath.Ext(e.Name()) != ".json" || now.Sub(info.ModTime()) > liveUntil {
 			continue
 		}
 		var l result.Live
-		if readJSON(name, &l, "") == nil {
+		if found, err := d.readJSON(liveDir+"/"+e.Name(), &l, ""); found && err == nil {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// liveView writes the live file of a process. All methods of nil do nothing.
-type liveView struct {
-	plan  *Plan
-	path  string
-	every time.Duration
-
-	mu      sync.Mutex
-	began   time.Time
-	next    time.Time // no write before it
-	steps   int
-	batches map[*worker]*liveBatch
+// LiveFile is the file in which a process says what it is doing. It is for people, so that
+// an experiment goes on without it.
+type LiveFile struct {
+	dir  Dir
+	name string
 }
 
-// liveBatch is what a worker does.
-type liveBatch struct {
-	next time.Time // no look before it
-	cell result.LiveCell
+// LiveFile returns the file of this process, which makes the runs of a shard.
+func (d Dir) LiveFile(s Shard) LiveFile {
+	if s.Of == 0 {
+		return LiveFile{d, liveDir + "/run.json"}
+	}
+	return LiveFile{d, liveDir + "/" + s.file(".json")}
 }
 
-// newLive begins the live file of a process. name tells processes apart.
-func (p *Plan) newLive(dir, name string) *liveView {
-	now := time.Now()
-	return &liveView{plan: p, path: filepath.Join(dir, liveDir, name), every: liveEvery, began: now, next: now.Add(liveEvery), batches: map[*worker]*liveBatch{}}
-}
-
-// progress records that a worker has made steps, and looks at its runs from time to time.
-func (v *liveView) progress(w *worker, steps int, unfinished func() []loop.Outcome) {
-	if v == nil {
-		return
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.steps += steps
-	now := time.Now()
-	b := v.batches[w]
-	if b == nil {
-		b = &liveBatch{next: now.Add(v.every / 2)}
-		v.batches[w] = b
-	}
-	if now.Before(b.next) {
-		return
-	}
-	b.next = now.Add(v.every)
-	b.cell = v.plan.liveCell(w.cell, unfinished())
-	v.write(now)
-}
-
-// ended records that a worker's batch is over.
-func (v *liveView) ended(w *worker) {
-	if v == nil {
-		return
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.batches, w)
-	v.write(time.Now())
-}
-
-// write writes the file if it is time to. The file is for people, so that an experiment
-// goes on without it.
-func (v *liveView) write(now time.Time) {
-	if now.Before(v.next) {
-		return
-	}
-	v.next = now.Add(v.every)
-	l := result.Live{StepsPerSecond: float64(v.steps) / now.Sub(v.began).Seconds(), Cells: []result.LiveCell{}}
-	for _, b := range v.batches {
-		if b.cell.Runs > 0 {
-			l.Cells = append(l.Cells, b.cell)
-		}
-	}
-	text, err := json.Marshal(l)
-	if err == nil && disk.MkdirAll(v.plan.fileSystem(), filepath.Dir(v.path)) == nil {
-		_ = v.plan.writeFile(v.path, text)
+// Write replaces the content.
+func (f LiveFile) Write(l *result.Live) {
+	if text, err := json.Marshal(l); err == nil {
+		_ = f.dir.write(f.name, text)
 	}
 }
 
-// close removes the file.
-func (v *liveView) close() {
-	_ = os.Remove(v.path)
-	_ = os.Remove(filepath.Dir(v.path)) // if no other process uses it
-}
-
-// liveCell sums up unfinished runs of a cell.
-func (p *Plan) liveCell(c Cell, runs []loop.Outcome) result.LiveCell {
-	out := result.LiveCell{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Runs: len(runs), Curves: []result.LiveCurve{}}
-	widths := make([]float64, len(p.Grid))
-	for i, step := range p.Grid {
-		widths[i] = float64(step)
-		if i > 0 {
-			widths[i] -= float64(p.Grid[i-1])
-		}
-	}
-	derived := metric.Select(func(d *metric.Definition) bool { return d.Derive != nil })
-	at := map[result.Metric]*result.LiveCurve{}
-	add := func(m result.Metric, curve []float64) {
-		c := at[m]
-		if c == nil {
-			c = &result.LiveCurve{Metric: m}
-			at[m] = c
-		}
-		for i, x := range curve {
-			if i == len(c.Mean) {
-				c.Mean, c.Runs = append(c.Mean, math.NaN()), append(c.Runs, 0)
-			}
-			if math.IsNaN(x) {
-				continue
-			}
-			if c.Runs[i]++; c.Runs[i] == 1 {
-				c.Mean[i] = x
-			} else {
-				c.Mean[i] += (x - c.Mean[i]) / float64(c.Runs[i])
-			}
-		}
-	}
-	for _, run := range runs {
-		out.Steps += run.Steps
-		for m, curve := range run.Curves {
-			add(m, curve)
-		}
-		for _, m := range derived {
-			d := metric.Define(m)
-			if curve := run.Curves[d.From]; curve != nil && run.Curves[m] == nil {
-				add(m, d.Derive(nil, curve, widths[:len(curve)]))
-			}
-		}
-	}
-	for _, c := range at {
-		out.Curves = append(out.Curves, *c)
-	}
-	slices.SortFunc(out.Curves, func(a, b result.LiveCurve) int { return strings.Compare(string(a.Metric), string(b.Metric)) })
-	return out
+// Remove removes the file.
+func (f LiveFile) Remove() {
+	_ = os.Remove(f.dir.path(f.name))
+	_ = os.Remove(f.dir.path(liveDir)) // if no other process uses it
 }

@@ -16,25 +16,25 @@ import (
 // ended.
 func TestLive(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(t, func(c *Config) {
+	p := compiled(t, func(c *Config) {
 		c.Runs, c.Steps, c.Lanes, c.Workers = 3, 4000, 3, 1
 		c.Record = Recording{Points: 40, Metrics: []result.Metric{result.Reward}}
 	})
-	done := must.Get(p.Prepare(t.Context(), dir, false, Session{}))(t)
-	o := Options{Dir: dir, Open: opener(nil), Done: done, live: p.newLive(dir, "run.json")}
-	o.live.every, o.live.next = 1, time.Time{}
+	done := must.Get(prepare(t, p, dir, false, Session{}))(t)
+	var view *liveView
+	o := runOptions{Dir: dir, Open: opener(nil), Done: done, live: func(v *liveView) { view, v.every, v.next = v, 1, time.Time{} }}
 	seen := map[string][]result.LiveCell{}
 	o.Event = func(Event) {
-		for _, l := range ReadLive(dir, time.Now()) {
+		for _, l := range (Dir{Path: dir}).ReadLive(time.Now()) {
 			for _, c := range l.Cells {
 				seen[c.Agent] = append(seen[c.Agent], c)
 			}
 		}
-		if len(ReadLive(dir, time.Now().Add(time.Hour))) > 0 {
+		if len((Dir{Path: dir}).ReadLive(time.Now().Add(time.Hour))) > 0 {
 			t.Error("an old file counts")
 		}
 	}
-	must.Do(t, p.Run(t.Context(), o))
+	must.Do(t, runPlan(t.Context(), p, o))
 	s := must.Get(result.Aggregate(p.Meta(), result.ReadRecords(dir)))(t)
 	partial := 0
 	for agent, cells := range seen {
@@ -58,7 +58,7 @@ func TestLive(t *testing.T) {
 	if len(seen) != 2 || partial == 0 {
 		t.Errorf("of %d agents, %d partial curves", len(seen), partial)
 	}
-	o.live.close()
+	view.close()
 	if _, err := os.Stat(filepath.Join(dir, liveDir)); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
 	}
@@ -78,7 +78,7 @@ func TestShardsReportDuringRuns(t *testing.T) {
 	}
 	lately := flushed.Add(time.Hour)
 	must.Do(t, os.Chtimes(filepath.Join(dir, liveDir, "1-of-2.json"), lately, lately))
-	shards, err := ReadShards(dir)
+	shards, err := Dir{Path: dir}.Shards()
 	if err != nil || len(shards) != 2 {
 		t.Fatalf("%v, %v", shards, err)
 	}

@@ -11,8 +11,8 @@ const measuredCells = 40
 // MeasureRuns estimates two times by short runs that leave no record. They are the time that
 // one core needs for one run of every cell together, and the longest time
 // that a run may take among the runs of its batch.
-func (x *Experiment) MeasureRuns(ctx context.Context) (all, longest time.Duration, err error) {
-	cells := x.Plan.Cells()
+func (x *Runner) MeasureRuns(ctx context.Context) (all, longest time.Duration, err error) {
+	cells := x.Plan.Cells
 	stride := (len(cells) + measuredCells - 1) / measuredCells
 	measured := 0
 	for i := 0; i < len(cells); i += stride {
@@ -29,14 +29,14 @@ func (x *Experiment) MeasureRuns(ctx context.Context) (all, longest time.Duratio
 
 // measureCell returns the time that a batch of full length takes. Its runs become
 // longer until they take long enough to be measured.
-func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took time.Duration, err error) {
+func (x *Runner) measureCell(ctx context.Context, c Cell) (lanes int, took time.Duration, err error) {
 	const enough = 150 * time.Millisecond
 	lanes = lanesInProcess
-	o := Options{Remote: x.remote, Lanes: x.preferredLanes}
-	if o.remote(x.Plan, c) {
+	o := execution{plan: x.Plan, remote: x.remote, lanes: x.preferredLanes}
+	if o.isRemote(c) {
 		lanes = 64
 	}
-	if n := o.preferred(x.Plan, c); n > 0 {
+	if n := o.preferred(c); n > 0 {
 		lanes = min(lanes, n)
 	}
 	lanes = min(lanes, x.Plan.Config.Runs)
@@ -48,7 +48,7 @@ func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took t
 	for steps := min(1000, full); ; steps = min(8*steps, full) {
 		short := *x.Plan
 		short.Config.Steps, short.Grid = steps, []int{steps}
-		w := &worker{execution: &execution{plan: &short, Options: Options{Open: x.pool.open}}, cell: c}
+		w := &worker{execution: &execution{plan: &short, warm: x.warm, open: x.pool.open, session: &Session{}}, cell: c}
 		if _, err := w.instances(ctx, lanes); err != nil {
 			w.close()
 			return 0, 0, err

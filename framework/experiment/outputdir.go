@@ -29,6 +29,10 @@ var (
 	ErrNoDirectory = errors.New("is a file, and results need a directory")
 	// ErrNoTarget: the path of the output directory is a link to nothing.
 	ErrNoTarget = errors.New("leads to a directory that does not exist")
+	// ErrShardInUse: another process makes the runs of the shard.
+	ErrShardInUse = errors.New("another process does this shard")
+	// ErrOtherShards: the experiment is divided into another number of shards.
+	ErrOtherShards = errors.New("divided into another number of shards")
 )
 
 // Existing says what to do about an output directory that holds something.
@@ -40,22 +44,17 @@ const (
 	Overwrite                 // remove what rlrun wrote there; an error if there is anything else
 )
 
-// CheckOutput refuses an output directory that Local would refuse, before anything
-// is done. It need not exist. Its error is an *OutputError.
-func CheckOutput(dir string, existing Existing) error {
-	if err := checkOutput(dir, existing); err != nil {
-		return &OutputError{dir, err}
-	}
-	return nil
-}
+// Check refuses a directory that Prepare would refuse, before anything is done. It need
+// not exist. Its error is an *OutputError.
+func (d Dir) Check(existing Existing) error { return d.Error(d.check(existing)) }
 
-func checkOutput(dir string, existing Existing) error {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s %w", dir, ErrNoDirectory)
-	} else if to, e := os.Readlink(dir); e == nil && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s %w: it is a link to %s", dir, ErrNoTarget, to)
+func (d Dir) check(existing Existing) error {
+	if info, err := os.Stat(d.Path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s %w", d.Path, ErrNoDirectory)
+	} else if to, e := os.Readlink(d.Path); e == nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %w: it is a link to %s", d.Path, ErrNoTarget, to)
 	} else if err == nil {
-		unlock, err := Lock(dir)
+		unlock, err := d.Claim()
 		if errors.Is(err, ErrInUse) {
 			return err
 		}
@@ -63,22 +62,22 @@ func checkOutput(dir string, existing Existing) error {
 			_ = unlock() // until it is known that all plugins are there
 		}
 	}
-	entries, err := outputEntries(dir)
+	entries, err := d.entries()
 	switch {
 	case err != nil:
 		return err
 	case len(entries) > 0 && existing == Refuse:
-		return fmt.Errorf("%s %w", dir, ErrOutputExists)
+		return fmt.Errorf("%s %w", d.Path, ErrOutputExists)
 	case existing == Overwrite:
-		return checkOurs(dir, entries)
+		return d.checkOurs(entries)
 	}
 	return nil
 }
 
-// outputEntries returns what an output directory holds besides its lock; nothing if
-// it does not exist.
-func outputEntries(dir string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
+// entries returns what the directory holds besides its lock; nothing if it does not
+// exist.
+func (d Dir) entries() ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -94,26 +93,26 @@ var made = []string{
 // ours are the patterns of all files that rlrun writes into an output directory. Of
 // temporary files, records and plots isOurs asks for more.
 var ours = append([]string{
-	configFile, provenanceFile, tasksFile, metricsFile,
-	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", shardsDir + "/" + stageFile, provenanceDir + "/*.json",
+	ConfigFile, ProvenanceFile, tasksFile, metricsFile,
+	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json",
 	"runs/*.jsonl", agentsDir + "/*" + agentExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
 	"submit/shards.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }, made...)
 
-// removeMade removes what was made from records, since more are about to be written. If
+// RemoveMade removes what was made from records, since more are about to be written. If
 // the process dies, no file then shows the results of the earlier runs as those of all.
-func (p *Plan) removeMade(dir string) error {
-	in := os.DirFS(dir)
+func (d Dir) RemoveMade(p *Plan) error {
+	in := os.DirFS(d.Path)
 	for _, pattern := range made {
 		names, err := fs.Glob(in, pattern)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			file := filepath.Join(dir, filepath.FromSlash(name))
+			file := d.path(name)
 			info, err := os.Lstat(file)
-			if err == nil && p.isOurs(name, info.Mode().Type()) {
+			if err == nil && isOurs(p, name, info.Mode().Type()) {
 				err = os.Remove(file)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) { // another shard may remove it, too
@@ -124,34 +123,34 @@ func (p *Plan) removeMade(dir string) error {
 	return nil
 }
 
-// checkOurs makes sure that rlrun wrote all of an output directory's entries.
-func checkOurs(dir string, entries []fs.DirEntry) error {
+// checkOurs makes sure that rlrun wrote all of the directory's entries.
+func (d Dir) checkOurs(entries []fs.DirEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	for _, marker := range []string{configFile, provenanceFile} {
+	for _, marker := range []string{ConfigFile, ProvenanceFile} {
 		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == marker && e.Type().IsRegular() }) {
-			return fmt.Errorf("%s has no %s and is %w", dir, marker, ErrForeign)
+			return fmt.Errorf("%s has no %s and is %w", d.Path, marker, ErrForeign)
 		}
 	}
-	config := filepath.Join(dir, configFile)
+	config := d.path(ConfigFile)
 	c, err := ReadConfig(config)
 	if err != nil {
 		return fmt.Errorf("%s is %w: %w", config, ErrForeign, err)
 	}
-	plan, err := Compile(c)
+	p, err := Compile(c)
 	if err != nil {
 		return fmt.Errorf("%s is %w: %w", config, ErrForeign, err)
 	}
-	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(d.Path, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		inside, err := filepath.Rel(dir, name)
+		inside, err := filepath.Rel(d.Path, name)
 		if err != nil {
 			return err
 		}
-		if inside = filepath.ToSlash(inside); inside == "." || inside == lockFile || plan.isOurs(inside, e.Type()) {
+		if inside = filepath.ToSlash(inside); inside == "." || inside == lockFile || isOurs(p, inside, e.Type()) {
 			return nil
 		}
 		return fmt.Errorf("%s is %w", name, ErrForeign)
@@ -160,7 +159,7 @@ func checkOurs(dir string, entries []fs.DirEntry) error {
 
 // isOurs tells whether rlrun may have written a file or directory, whose path is relative to
 // the output directory and has slashes.
-func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
+func isOurs(p *Plan, name string, kind fs.FileMode) bool {
 	depth := strings.Count(name, "/") + 1
 	if kind.IsDir() {
 		return slices.ContainsFunc(ours, func(pattern string) bool {
@@ -180,7 +179,7 @@ func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
 		_, ok := result.OriginOf(base)
 		return ok
 	case parent == "plots/":
-		return report.IsPlot(strings.TrimSuffix(base, path.Ext(base)), labels(p.Environments))
+		return report.IsPlot(strings.TrimSuffix(base, path.Ext(base)), Labels(p.Environments))
 	}
 	return true
 }
@@ -190,24 +189,23 @@ func matches(pattern, name string) bool {
 	return ok
 }
 
-// clearOutput removes all that rlrun wrote to an output directory. The caller holds
-// the directory's lock. The config is removed last, so that the rest of an
+// clear removes all that rlrun wrote to the directory. The caller holds its claim. The config is removed last, so that the rest of an
 // interrupted removal can still be recognised. Nothing is removed if anything there
 // is not rlrun's.
-func clearOutput(dir string) error {
-	entries, err := outputEntries(dir)
+func (d Dir) clear() error {
+	entries, err := d.entries()
 	if err == nil {
-		err = checkOurs(dir, entries)
+		err = d.checkOurs(entries)
 	}
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
-		rank := func(name string) int { return slices.Index([]string{provenanceFile, configFile}, name) }
+		rank := func(name string) int { return slices.Index([]string{ProvenanceFile, ConfigFile}, name) }
 		return rank(a.Name()) - rank(b.Name())
 	})
 	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := os.RemoveAll(d.path(e.Name())); err != nil {
 			return err
 		}
 	}
@@ -226,3 +224,11 @@ func (e *OutputError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
+
+// Error returns an *OutputError of the directory; nil if err is nil.
+func (d Dir) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &OutputError{d.Path, err}
+}

@@ -1,11 +1,10 @@
 package experiment
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Output makes files in an output directory from the records there.
@@ -32,8 +30,8 @@ func Outputs() []Output {
 	return []Output{csvOutput{}, sqliteOutput{}, comparisonsOutput{}, plotsOutput{}, reportOutput{}}
 }
 
-// chosenOutputs returns the outputs of the given names; all of them for no names.
-func chosenOutputs(names []string) ([]Output, error) {
+// Choose returns the outputs of the names in a config; all of them for no names.
+func Choose(names []string) ([]Output, error) {
 	all := Outputs()
 	if len(names) == 0 {
 		return all, nil
@@ -51,10 +49,11 @@ func chosenOutputs(names []string) ([]Output, error) {
 
 // Results are what outputs are made from.
 type Results struct {
-	Plan    *Plan           // of the experiment
-	Dir     string          // output directory
+	*Experiment
 	Summary *result.Summary // statistics of all records
 	Files   []string        // what outputs made, by their names in Dir
+	// Decision is what the test that stops the experiment says; nil if all runs are made.
+	Decision *Decision
 
 	runs     *result.Runs
 	compared *compare.Result
@@ -62,22 +61,21 @@ type Results struct {
 
 // Write computes the statistics of all records and makes the given outputs of them.
 // Without outputs it makes no files.
-func (x *Experiment) Write(outputs ...Output) (*Results, error) {
-	meta, err := x.meta()
+func Write(e *Experiment, outputs ...Output) (*Results, error) {
+	if err := e.Reload(); err != nil {
+		return nil, err
+	}
+	runs, err := e.Dir.Records(context.Background(), e.Plan)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := result.OpenRuns(x.Dir)
-	if err != nil {
-		return nil, x.Plan.Blame(err)
-	}
-	s, err := runs.Aggregate(meta)
+	s, err := runs.Aggregate(e.Meta())
 	if err != nil {
 		return nil, err
 	}
-	r := x.results(s, runs)
+	r := newResults(e, s, runs)
 	if len(outputs) > 0 {
-		tempfile.RemoveLeft(x.Dir) // an interrupted report may have left some
+		tempfile.RemoveLeft(e.Dir.Path) // an interrupted report may have left some
 	}
 	for _, o := range outputs {
 		files, err := o.Write(r)
@@ -89,44 +87,48 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 	return r, nil
 }
 
-// meta is what the plan and the output directory say of the experiment.
-func (x *Experiment) meta() (result.Meta, error) {
-	meta := x.Plan.Meta()
-	return meta, errors.Join(readTasks(x.Dir, &meta), readDeclared(x.Dir, &meta))
-}
-
-func (x *Experiment) results(s *result.Summary, runs *result.Runs) *Results {
-	x.Plan.markNotNeeded(s, runs)
-	return &Results{Plan: x.Plan, Dir: x.Dir, Summary: s, Files: []string{}, runs: runs}
+// newResults counts missing runs as not needed where the test that stops the
+// experiment has decided all that they are for.
+func newResults(e *Experiment, s *result.Summary, runs *result.Runs) *Results {
+	r := &Results{Experiment: e, Summary: s, Files: []string{}, runs: runs, Decision: Decided(e.Plan, s, runs)}
+	if r.Decision == nil {
+		return r
+	}
+	for i := range s.Counts {
+		c := &s.Counts[i]
+		if r.Decision.Needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
+			c.NotNeeded, c.Missing = c.Missing, 0
+		}
+	}
+	return r
 }
 
 // Follower reads an experiment again and again while it runs, and every record once.
 type Follower struct {
-	x       *Experiment
+	e       *Experiment
 	records *result.Follower
 }
 
 // Follow returns a follower of the experiment whose output directory is dir. Errors are
-// those of OpenPlan.
-func Follow(dir string) (*Follower, error) {
-	x, err := Read(dir)
+// those of Dir.Read.
+func Follow(dir Dir) (*Follower, error) {
+	e, err := dir.Read()
 	if err != nil {
 		return nil, err
 	}
-	return &Follower{x, result.Follow(dir)}, nil
+	return &Follower{e, result.Follow(dir.Path)}, nil
 }
 
 // Read returns the results so far.
 func (f *Follower) Read() (*Results, error) {
-	meta, err := f.x.meta()
+	if err := f.e.Reload(); err != nil {
+		return nil, err
+	}
+	s, runs, err := f.records.Read(f.e.Meta())
 	if err != nil {
 		return nil, err
 	}
-	s, runs, err := f.records.Read(meta)
-	if err != nil {
-		return nil, err
-	}
-	return f.x.results(s, runs), nil
+	return newResults(f.e, s, runs), nil
 }
 
 // Records returns all records, in an order that does not depend on who wrote them.
@@ -135,18 +137,11 @@ func (r *Results) Records() iter.Seq2[result.Record, error] { return r.runs.All(
 // WithoutCurves is Records without the curves, which take most of the time to read.
 func (r *Results) WithoutCurves() iter.Seq2[result.Record, error] { return r.runs.WithoutCurves() }
 
+func (r *Results) path(name string) string { return filepath.Join(r.Dir.Path, name) }
+
 // write makes one file.
 func (r *Results) write(name string, write func(io.Writer) error) error {
-	return result.WriteFile(filepath.Join(r.Dir, name), write)
-}
-
-// text reads a text file in the output directory; it is empty if there is none.
-func (r *Results) text(name string) (string, error) {
-	data, err := inputfile.Read(filepath.Join(r.Dir, name), result.MaxFile)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	return string(data), err
+	return result.WriteFile(r.path(name), write)
 }
 
 // csvOutput makes tables of text.
@@ -184,7 +179,7 @@ func (sqliteOutput) Name() string { return "sqlite" }
 func (sqliteOutput) Doc() string  { return "results.db: the same in SQLite, and the decisions" }
 
 func (sqliteOutput) Write(r *Results) ([]string, error) {
-	return []string{databaseFile}, result.WriteSQLite(filepath.Join(r.Dir, databaseFile), r.Summary, r.WithoutCurves())
+	return []string{databaseFile}, result.WriteSQLite(r.path(databaseFile), r.Summary, r.WithoutCurves())
 }
 
 // plotsOutput makes drawings.
@@ -201,7 +196,7 @@ func (plotsOutput) Write(r *Results) ([]string, error) {
 	if draw.Axis != "" {
 		options.LogX = new(draw.Axis == "log")
 	}
-	return report.WritePlots(r.Dir, r.Summary, draw.Metrics, options)
+	return report.WritePlots(r.Dir.Path, r.Summary, draw.Metrics, options)
 }
 
 // ReportFile is the page of results in an output directory.
@@ -226,12 +221,12 @@ func (reportOutput) Write(r *Results) (files []string, err error) {
 // Page returns what the report page shows besides the summary. If compared is true,
 // agents are compared as the config says, or else by their reward with the first one.
 func (r *Results) Page(compared bool) (report.Page, error) {
-	page := report.Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics, Sweeps: r.Plan.sweeps()}
+	page := report.Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics, Sweeps: sweeps(r.Plan)}
 	var err error
-	if page.Config, err = r.text(configFile); err != nil {
+	if page.Config, err = r.Dir.Text(ConfigFile); err != nil {
 		return page, err
 	}
-	if page.Provenance, err = r.text(provenanceFile); err != nil {
+	if page.Provenance, err = r.Dir.Text(ProvenanceFile); err != nil {
 		return page, err
 	}
 	if compared && len(r.Summary.Meta.Agents) > 1 {

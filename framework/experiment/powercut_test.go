@@ -181,7 +181,7 @@ func (m *machine) crash(yield func(files map[string]string, directories []string
 // CrashMonkey).
 func TestPowerCut(t *testing.T) {
 	small := func(t *testing.T, runs int) *Plan {
-		return plan(t, func(c *Config) { c.Runs, c.Steps, c.Lanes, c.Workers = runs, 8, 1, 1 })
+		return compiled(t, func(c *Config) { c.Runs, c.Steps, c.Lanes, c.Workers = runs, 8, 1, 1 })
 	}
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	// One experiment that is begun with two runs, then resumed with three.
@@ -190,9 +190,8 @@ func TestPowerCut(t *testing.T) {
 	trace := &tracer{}
 	for i, runs := range []int{2, 3} {
 		p := small(t, runs)
-		p.disk = trace
-		done := must.Get(p.Prepare(t.Context(), dir, i > 0, s))(t)
-		must.Do(t, p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done}))
+		done := must.Get(Dir{dir, trace}.Prepare(t.Context(), p, i > 0, &s))(t)
+		must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Disk: trace, Open: opener(nil), Done: done}))
 	}
 	want := records(t, dir)
 	if len(want) != 6 || len(trace.log) < 30 {
@@ -233,9 +232,9 @@ func TestPowerCut(t *testing.T) {
 				t.Fatalf("%s: %d records are left of %d", describe(), kept, acknowledged)
 			}
 			p := small(t, 3)
-			done, err := p.Prepare(t.Context(), at(dir), true, s)
+			done, err := prepare(t, p, at(dir), true, s)
 			if err == nil {
-				err = p.Run(t.Context(), Options{Dir: at(dir), Open: opener(nil), Done: done})
+				err = runPlan(t.Context(), p, runOptions{Dir: at(dir), Open: opener(nil), Done: done})
 			}
 			if err != nil {
 				t.Fatalf("%s: %v", describe(), err)

@@ -6,40 +6,19 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// Options are what running a plan needs from outside.
+// Options say how the runs of an experiment are made.
 type Options struct {
-	// Dir is the output directory, made by Prepare.
-	Dir string
-	// Agents is the output directory that receives saved agents. Default: Dir.
-	Agents string
-	// Open gives access to plugins.
-	Open Opener
-	// Remote says whether a component runs in a process of its own, which
-	// decides how many lanes are stepped together.
-	Remote func(Component) bool
-	// Lanes says how many lanes a component's plugin prefers at most, 0 for any; nil:
-	// any. A config that sets lanes comes first.
-	Lanes func(Component) int
-	// Done says which runs are done already (Prepare returns it); they are left
-	// out.
-	Done Done
-	// Shard, if not zero, says which runs to do.
-	Shard Shard
-	// Recorded, if not nil, is called with records that are on disk. Calls may overlap.
-	Recorded func([]result.Record) error
-	// Session names the programs in records; with its zero value they name none.
-	Session Session
-	// Event, if not nil, is called with progress. Calls never overlap.
+	Command []string  // the command line, for the provenance
+	Started time.Time // when it began
+	Mixed   bool      // accept runs that other programs made, and another number of shards
+	// Event, if not nil, is called with progress, first with the runs that are recorded
+	// already. Calls never overlap.
 	Event func(Event)
-
-	failures *failures
-	answers  *answers
-	live     *liveView
 }
 
 // Event reports the progress of a cell since its last event.
@@ -57,56 +36,137 @@ type Event struct {
 	Notice string
 }
 
-// Done is the set of runs that have an ok record.
-type Done map[result.Key]bool
-
 // job is runs of a cell.
 type job struct {
 	cell Cell
 	runs []int
 }
 
-// Run does every run of the plan that is not done yet and writes its record. It
-// returns the context's cause if it was cancelled: then the record of every run
-// that had ended is on disk. A failed run is a record, not an error. If the config
-// says until: decided, runs that no open comparison needs are not made.
-func (p *Plan) Run(ctx context.Context, o Options) error {
-	o.failures, o.answers = newFailures(p), &answers{}
-	if s := p.Sequential(); s != nil && o.Shard.Of == 0 { // a shard makes the runs of a stage
-		return p.runUntil(ctx, o, s)
+// Run makes the runs of a checked experiment that have no ok record yet, alone in the
+// output directory; existing says what to do about what is there. It returns the context's
+// cause if it was cancelled: then the record of every run that had ended is on disk. A
+// failed run is a record, not an error. If the config says until: decided, runs that no open
+// comparison needs are not made. An error of preparing the output directory is an
+// *OutputError.
+func (x *Runner) Run(ctx context.Context, existing Existing, o Options) error {
+	session, err := x.NewSession(o.Command, o.Started, o.Mixed)
+	if err != nil {
+		return err
 	}
-	return p.runAll(ctx, o)
+	done, err := x.Begin(ctx, session, existing)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return x.Dir.Error(err)
+	}
+	b := x.begin(session, done, Shard{}, o.Event)
+	defer b.live.close()
+	b.event(Event{Reused: done.Count()})
+	return b.run(ctx)
 }
 
-func (p *Plan) runAll(ctx context.Context, o Options) error {
-	workers := p.Config.Workers
+// execution is the runs of an experiment under way: what its workers share.
+type execution struct {
+	plan     *Plan
+	warm     WarmStarts
+	open     Opener
+	remote   func(Component) bool  // nil: none runs in a process of its own
+	lanes    func(Component) int   // that its plugin prefers at most, 0 for any; nil: any
+	session  *Session              // names the programs in records
+	done     Done                  // runs that are not to be made
+	shard    Shard                 // if not zero, says which runs to make
+	dir      Dir                   // of records
+	agents   Dir                   // of saved agents
+	recorded func([]result.Record) // if not nil, called with records that are on disk; calls may overlap
+	progress func(Event)           // nil: nobody is told
+
+	live       *liveView
+	writer     *Writer               // of records; nil if none are kept
+	identities map[result.Key]string // of the agents that are kept
+	failures   *failures
+	answers    *answers
+	stop       context.CancelCauseFunc // ends all workers
+	mu         sync.Mutex              // held while progress is called
+}
+
+// begin returns the runs of a shard that are left, and keeps the plugins open that the first
+// of them needs.
+func (x *Runner) begin(session *Session, done Done, shard Shard, progress func(Event)) *execution {
+	if left := jobs(x.Plan, done, shard); len(left) > 0 {
+		first := left[0].cell
+		x.pool.retain(x.Plan.Environments[first.Environment], x.Plan.Agents[first.Agent])
+	} else {
+		x.pool.retain()
+	}
+	return &execution{
+		plan: x.Plan, warm: x.warm, open: x.pool.open, remote: x.remote, lanes: x.preferredLanes,
+		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: progress,
+		live: newLive(x.Plan, x.Dir.LiveFile(shard)), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
+	}
+}
+
+// run makes the runs; those of a shard are the runs of a stage.
+func (x *execution) run(ctx context.Context) error {
+	if x.shard.Of == 0 && x.plan.Sequential() != nil {
+		return x.runUntil(ctx)
+	}
+	return x.runAll(ctx)
+}
+
+// runUntil makes the runs that the test which stops the experiment needs, block by block. A
+// run that failed is not tried again, also with --resume: it may have been looked at.
+func (x *execution) runUntil(ctx context.Context) error {
+	for {
+		decision, err := x.dir.Decide(x.plan)
+		if err != nil {
+			return err
+		}
+		x.done = Done{}
+		for _, c := range x.plan.Cells {
+			key := x.plan.Key(c)
+			most := decision.Needed[key]
+			for key.Run = range x.plan.Config.Runs {
+				x.done[key] = decision.Recorded[key] || key.Run >= most
+			}
+		}
+		if len(jobs(x.plan, x.done, x.shard)) == 0 {
+			return nil
+		}
+		if err := x.runAll(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *execution) runAll(ctx context.Context) error {
+	workers := x.plan.Config.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	jobs := p.jobs(o.Done, o.Shard)
+	jobs := jobs(x.plan, x.done, x.shard)
 	left := 0
 	for _, j := range jobs {
 		left += len(j.runs)
 	}
 	workers = max(1, min(workers, left))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	queue := &batches{workers: workers, fixed: p.Config.Lanes, jobs: jobs, sizes: map[Cell]*batchSizer{}}
-	queue.size = func(c Cell) *batchSizer { return newBatchSizer(o.remote(p, c), o.preferred(p, c), p.Config.Steps) }
-	x := &execution{Options: o, plan: p, identities: p.identities(), stop: cancel}
-	x.writer = &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &x.Session, event: x.event, fail: cancel, recorded: o.Recorded}
+	ctx, x.stop = context.WithCancelCause(ctx)
+	defer x.stop(nil)
+	queue := &batches{workers: workers, fixed: x.plan.Config.Lanes, jobs: jobs, sizes: map[Cell]*batchSizer{}}
+	queue.size = func(c Cell) *batchSizer { return newBatchSizer(x.isRemote(c), x.preferred(c), x.plan.Config.Steps) }
+	x.writer = x.dir.NewWriter(x.plan, x.shard, x.session, x.stop, x.recorded)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			worker := &worker{execution: x}
 			defer worker.close()
 			if err := worker.work(ctx, queue); err != nil {
-				cancel(err)
+				x.stop(err)
 			}
 		})
 	}
 	wg.Wait()
-	err := x.writer.flush()
+	err := x.writer.Flush()
 	cause := context.Cause(ctx)
 	if cause == nil || err != nil && cause != err {
 		return errors.Join(cause, err) // an interrupted experiment may also lose records
@@ -114,48 +174,37 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	return cause
 }
 
-// remote says whether the environment or the agent of a cell runs in a process of its own.
-func (o *Options) remote(p *Plan, c Cell) bool {
-	return o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
+// isRemote says whether the environment or the agent of a cell runs in a process of its own.
+func (x *execution) isRemote(c Cell) bool {
+	return x.remote != nil && (x.remote(x.plan.Environments[c.Environment]) || x.remote(x.plan.Agents[c.Agent]))
 }
 
 // preferred is the number of lanes that suits both plugins of a cell, at most; 0: any.
-func (o *Options) preferred(p *Plan, c Cell) (lanes int) {
-	if o.Lanes == nil {
+func (x *execution) preferred(c Cell) (lanes int) {
+	if x.lanes == nil {
 		return 0
 	}
-	for _, component := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
-		if n := o.Lanes(component); n > 0 && (lanes == 0 || n < lanes) {
+	for _, component := range []Component{x.plan.Environments[c.Environment], x.plan.Agents[c.Agent]} {
+		if n := x.lanes(component); n > 0 && (lanes == 0 || n < lanes) {
 			lanes = n
 		}
 	}
 	return lanes
 }
 
-// execution is a plan under way: what its workers share.
-type execution struct {
-	Options
-	plan       *Plan
-	writer     *writer                 // of records; nil if none are kept
-	identities map[result.Key]string   // of the agents that are kept
-	stop       context.CancelCauseFunc // ends all workers
-	mu         sync.Mutex              // held while Event is called
-	specs      map[int]framework.Spec  // of environments, as first opened
-}
-
 func (x *execution) event(e Event) {
-	if x.Event != nil {
+	if x.progress != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.Event(e)
+		x.progress(e)
 	}
 }
 
 // jobs lists the runs of a shard that are left to do, cell by cell.
-func (p *Plan) jobs(done Done, shard Shard) []job {
+func jobs(p *Plan, done Done, shard Shard) []job {
 	var jobs []job
-	for i, c := range p.Cells() {
-		key := p.key(c)
+	for i, c := range p.Cells {
+		key := p.Key(c)
 		left := shard.runs(i*p.Config.Runs, 0, p.Config.Runs-1)
 		if len(done) > 0 {
 			left = slices.DeleteFunc(left, func(run int) bool { key.Run = run; return done[key] })
@@ -167,15 +216,12 @@ func (p *Plan) jobs(done Done, shard Shard) []job {
 	return jobs
 }
 
-// labels are the names of components.
-func labels(list []Component) (names []string) {
-	for _, c := range list {
-		names = append(names, c.Name)
-	}
-	return names
+// remote says whether a component runs in a process of its own.
+func (x *Runner) remote(c Component) bool {
+	remote, err := x.plugins.Remote(c)
+	return err == nil && remote
 }
 
-// key names run 0 of a cell.
-func (p *Plan) key(c Cell) result.Key {
-	return result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}
-}
+// preferredLanes is the number of lanes that a component's plugin prefers at most; 0
+// for any.
+func (x *Runner) preferredLanes(c Component) int { return x.lanes[c.key()] }

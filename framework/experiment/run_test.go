@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
@@ -25,7 +26,7 @@ import (
 type coin struct{ x uint64 }
 
 func (c *coin) Spec() framework.Spec {
-	return framework.Spec{ID: "test/coin@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}}
+	return framework.Spec{ID: "test/coin@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}, RewardHigh: 100}
 }
 
 func (c *coin) Reset(_ context.Context, s uint64) (space.Value, error) {
@@ -104,7 +105,7 @@ func (o opening) Identify(_ context.Context, _ vector.Plugin, c ...Component) (P
 	return PluginProvenance{Plugin: c[0].Plugin}, nil
 }
 
-func plan(t *testing.T, change func(*Config)) *Plan {
+func compiled(t *testing.T, change func(*Config)) *Plan {
 	t.Helper()
 	cfg := Config{
 		Name: "test", Runs: 23, Steps: 50,
@@ -117,11 +118,41 @@ func plan(t *testing.T, change func(*Config)) *Plan {
 	return must.Get(Compile(cfg))(t)
 }
 
+// prepare prepares an output directory.
+func prepare(t *testing.T, p *Plan, dir string, resume bool, s Session) (Done, error) {
+	t.Helper()
+	return Dir{Path: dir}.Prepare(t.Context(), p, resume, &s)
+}
+
+// runOptions say how the runs of a plan are made in a directory that was prepared, without
+// a check of the plugins.
+type runOptions struct {
+	Dir     string
+	Disk    disk.FS
+	Open    Opener
+	Done    Done
+	Session Session
+	Event   func(Event)
+	Remote  func(Component) bool
+	live    func(*liveView)
+}
+
+func runPlan(ctx context.Context, p *Plan, o runOptions) error {
+	x := New(p, opening(o.Open))
+	x.Dir = Dir{o.Dir, o.Disk}
+	b := x.begin(&o.Session, o.Done, Shard{}, o.Event)
+	b.remote, b.lanes = o.Remote, nil
+	if o.live != nil {
+		o.live(b.live)
+	}
+	return b.run(ctx)
+}
+
 // do runs a plan in a fresh or given directory and returns its records by key.
 func do(t *testing.T, p *Plan, dir string, resume bool, open Opener) map[result.Key]string {
 	t.Helper()
-	done := must.Get(p.Prepare(t.Context(), dir, resume, Session{}))(t)
-	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Open: open, Done: done}))
+	done := must.Get(prepare(t, p, dir, resume, Session{}))(t)
+	must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Open: open, Done: done}))
 	return records(t, dir)
 }
 
@@ -138,13 +169,13 @@ func records(t *testing.T, dir string) map[result.Key]string {
 }
 
 func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
-	want := do(t, plan(t, func(c *Config) { c.Workers, c.Lanes = 1, 1 }), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, func(c *Config) { c.Workers, c.Lanes = 1, 1 }), t.TempDir(), false, opener(nil))
 	if len(want) != 2*23 {
 		t.Fatalf("%d records, want %d", len(want), 2*23)
 	}
 	for _, workers := range []int{1, 2, 5} {
 		for _, lanes := range []int{0, 3, 23, 100} {
-			got := do(t, plan(t, func(c *Config) { c.Workers, c.Lanes = workers, lanes }), t.TempDir(), false, opener(nil))
+			got := do(t, compiled(t, func(c *Config) { c.Workers, c.Lanes = workers, lanes }), t.TempDir(), false, opener(nil))
 			if !maps.Equal(got, want) {
 				t.Errorf("%d workers, %d lanes: records differ", workers, lanes)
 			}
@@ -154,26 +185,26 @@ func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
 
 // An agent is told how many steps its run has.
 func TestAgentsKnowTheStepsOfARun(t *testing.T) {
-	p := plan(t, nil)
+	p := compiled(t, nil)
 	told := 0
 	agent := &vector.AgentPlugin{Description: vector.Description{Kind: vector.KindAgent}, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 		told = spec.Steps
 		return vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
 	}}
 	spec := (&coin{}).Spec()
-	if _, err := p.OpenAgent(t.Context(), agent, p.Agents[0], spec, 1); err != nil || told != 50 {
+	if _, err := openAgent(t.Context(), agent, p, nil, p.Agents[0], spec, 1); err != nil || told != 50 {
 		t.Errorf("told of %d steps, want 50; error %v", told, err)
 	}
 }
 
 // A crash that happens once is replayed: nothing shows in the records.
 func TestFailedBatchIsReplayed(t *testing.T) {
-	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, nil), t.TempDir(), false, opener(nil))
 	var crashed atomic.Bool
 	interactions, dir := 0, t.TempDir()
-	p := plan(t, func(c *Config) { c.Lanes = 8 })
-	done := must.Get(p.Prepare(t.Context(), dir, false, Session{}))(t)
-	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Done: done, Event: func(e Event) { interactions += e.Interactions },
+	p := compiled(t, func(c *Config) { c.Lanes = 8 })
+	done := must.Get(prepare(t, p, dir, false, Session{}))(t)
+	must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Done: done, Event: func(e Event) { interactions += e.Interactions },
 		Open: opener(func(call int, _ []uint64) error {
 			if call == 20 && crashed.CompareAndSwap(false, true) {
 				return errors.New("the plugin died")
@@ -191,7 +222,7 @@ func TestFailedBatchIsReplayed(t *testing.T) {
 // Runs that always fail are recorded as failed, named or not; all others are as
 // if nothing had happened.
 func TestFailingRunsAreIsolated(t *testing.T) {
-	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, nil), t.TempDir(), false, opener(nil))
 	bad := []int{4, 5, 17}
 	source := seed.NewSource(1, "test/coin@1")
 	for _, tt := range []struct {
@@ -215,7 +246,7 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 				}
 				return nil
 			}
-			got := do(t, plan(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(fail))
+			got := do(t, compiled(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(fail))
 			for key, rec := range want {
 				if !slices.Contains(bad, key.Run) {
 					if got[key] != rec {
@@ -238,7 +269,7 @@ func TestSuspectIsTriedAlone(t *testing.T) {
 	bad := seed.NewSource(1, "test/coin@1").Seed(5, seed.Environment, 0)
 	for _, suspected := range []bool{false, true} {
 		var sizes []int
-		do(t, plan(t, func(c *Config) { c.Lanes, c.Workers, c.Runs, c.Agents = 8, 1, 8, c.Agents[:1] }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
+		do(t, compiled(t, func(c *Config) { c.Lanes, c.Workers, c.Runs, c.Agents = 8, 1, 8, c.Agents[:1] }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
 			if call == 1 {
 				sizes = append(sizes, len(seeds))
 			}
@@ -260,9 +291,9 @@ func TestSuspectIsTriedAlone(t *testing.T) {
 // If the lanes together are too much, no run fails, whichever lane a process was in
 // when it died.
 func TestTooManyLanes(t *testing.T) {
-	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, nil), t.TempDir(), false, opener(nil))
 	for _, most := range []int{1, 2, 3, 5} {
-		got := do(t, plan(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
+		got := do(t, compiled(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
 			if len(seeds) > most {
 				return &vector.LaneError{Lane: call % len(seeds), Err: errors.New("out of memory"), Suspected: true}
 			}
@@ -295,7 +326,7 @@ func TestRestarts(t *testing.T) {
 		{"less often for both", count(5), count(1), count(0), 2, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := plan(t, func(c *Config) {
+			p := compiled(t, func(c *Config) {
 				c.Runs, c.Workers, c.Agents = 1, 1, c.Agents[:1]
 				c.Limits.Retries = tt.all
 				c.Environments[0].Limits, c.Agents[0].Limits = &Limits{Retries: tt.environment}, &Limits{Retries: tt.agent}
@@ -318,17 +349,17 @@ func TestRestarts(t *testing.T) {
 // Interrupt a run, resume it with other workers and lanes: the records are those
 // of an uninterrupted one, and no run was done twice.
 func TestInterruptAndResume(t *testing.T) {
-	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, nil), t.TempDir(), false, opener(nil))
 	dir := t.TempDir()
-	p := plan(t, func(c *Config) { c.Lanes, c.Workers = 2, 2 })
-	done, err := p.Prepare(t.Context(), dir, false, Session{})
+	p := compiled(t, func(c *Config) { c.Lanes, c.Workers = 2, 2 })
+	done, err := prepare(t, p, dir, false, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	why := errors.New("interrupted")
 	ended := 0
-	err = p.Run(ctx, Options{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) {
+	err = runPlan(ctx, p, runOptions{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) {
 		if ended += e.Runs; ended >= 10 {
 			interrupt(why)
 		}
@@ -340,10 +371,10 @@ func TestInterruptAndResume(t *testing.T) {
 	if len(kept) < 10 || len(kept) == len(want) {
 		t.Fatalf("%d records after the interruption, want at least 10 and less than all %d", len(kept), len(want))
 	}
-	p = plan(t, func(c *Config) { c.Lanes, c.Workers = 5, 1 })
-	done = must.Get(p.Prepare(t.Context(), dir, true, Session{}))(t)
+	p = compiled(t, func(c *Config) { c.Lanes, c.Workers = 5, 1 })
+	done = must.Get(prepare(t, p, dir, true, Session{}))(t)
 	again := 0
-	must.Do(t, p.Run(t.Context(), Options{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) { again += e.Runs }}))
+	must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) { again += e.Runs }}))
 	if again != len(want)-len(kept) {
 		t.Errorf("%d runs done after resuming, want %d", again, len(want)-len(kept))
 	}
@@ -353,18 +384,18 @@ func TestInterruptAndResume(t *testing.T) {
 }
 
 func TestResumeRetriesFailedRuns(t *testing.T) {
-	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	want := do(t, compiled(t, nil), t.TempDir(), false, opener(nil))
 	dir := t.TempDir()
-	do(t, plan(t, nil), dir, false, opener(func(int, []uint64) error { return errors.New("not today") }))
-	if got := do(t, plan(t, nil), dir, true, opener(nil)); !maps.Equal(got, want) {
+	do(t, compiled(t, nil), dir, false, opener(func(int, []uint64) error { return errors.New("not today") }))
+	if got := do(t, compiled(t, nil), dir, true, opener(nil)); !maps.Equal(got, want) {
 		t.Error("records differ from those of an undisturbed experiment")
 	}
 }
 
 func TestPrepareRefuses(t *testing.T) {
 	dir := t.TempDir()
-	do(t, plan(t, nil), dir, false, opener(nil))
-	if _, err := plan(t, nil).Prepare(t.Context(), dir, false, Session{}); !errors.Is(err, ErrOutputExists) {
+	do(t, compiled(t, nil), dir, false, opener(nil))
+	if _, err := prepare(t, compiled(t, nil), dir, false, Session{}); !errors.Is(err, ErrOutputExists) {
 		t.Errorf("a full directory: got %v", err)
 	}
 	for want, change := range map[string]func(*Config){
@@ -374,25 +405,25 @@ func TestPrepareRefuses(t *testing.T) {
 		`agents[1].params differs: it was absent and is now {"a":1}`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
 		"record.points differs: it was absent and is now 3":          func(c *Config) { c.Record.Points = 3 },
 	} {
-		if _, err := plan(t, change).Prepare(t.Context(), dir, true, Session{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := prepare(t, compiled(t, change), dir, true, Session{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := plan(t, func(c *Config) {
+	if _, err := prepare(t, compiled(t, func(c *Config) {
 		c.Runs, c.Workers, c.Transport = 30, 7, Process
 		c.Agents[0].ProcessesPerWorker, c.Agents[1].Limits = 2, &Limits{Memory: "1GiB"}
-	}).Prepare(t.Context(), dir, true, Session{}); err != nil {
+	}), dir, true, Session{}); err != nil {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	must.Do(t, os.WriteFile(file, []byte("x"), 0o600))
-	if _, err := plan(t, nil).Prepare(t.Context(), file, false, Session{}); err == nil {
+	if _, err := prepare(t, compiled(t, nil), file, false, Session{}); err == nil {
 		t.Error("a file was accepted as output directory")
 	}
 }
 
 func TestCheckNamesEveryBadComponent(t *testing.T) {
-	p := plan(t, func(c *Config) {
+	p := compiled(t, func(c *Config) {
 		c.Agents = append(c.Agents, Component{Plugin: "nobody"}, Component{Plugin: "nothing"})
 	})
 	err := New(p, opening(opener(nil))).Check(t.Context(), nil)

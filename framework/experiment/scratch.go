@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,14 +15,13 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// scratch is a directory of this machine that takes a shard's records. They are moved to
+// Scratch is a directory of this machine that takes a shard's records. They are moved to
 // the output directory now and then.
-type scratch struct {
+type Scratch struct {
+	Dir        // takes the records
 	plan       *Plan
 	shard      Shard
-	dir        string
-	target     string // the output directory
-	every      time.Duration
+	target     Dir // the output directory
 	quit       chan struct{}
 	background sync.WaitGroup
 }
@@ -29,47 +29,45 @@ type scratch struct {
 // ErrScratch says that the scratch directory cannot be used, or records are still in it.
 var ErrScratch = errors.New("scratch directory")
 
-// newScratch makes the directory of a shard, which is the same whenever the shard is done
-// on this machine.
-func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
-	target, err := filepath.Abs(x.Dir)
+// NewScratch makes the scratch directory of a shard in root, which is the same whenever the
+// shard is done on this machine.
+func (d Dir) NewScratch(p *Plan, s Shard, root string, session *Session) (*Scratch, error) {
+	target, err := filepath.Abs(d.Path)
 	if err != nil {
 		return nil, err
 	}
-	name := "rlrun-" + shortDigest(target, session.ConfigSHA256, session.Program, session.Plugins) + "-" + s.Shard.file("")
-	c := &scratch{plan: x.Plan, shard: s.Shard, dir: filepath.Join(s.Scratch, name), target: target, every: s.CopyEvery, quit: make(chan struct{})}
-	if c.every == 0 {
-		c.every = 30 * time.Second
-	}
-	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return nil, fmt.Errorf("%w %s: %w; choose another with --scratch", ErrScratch, c.dir, disk.Cause(err))
+	name := "rlrun-" + ShortDigest(target, session.ConfigSHA256, session.Program, session.Plugins) + "-" + s.file("")
+	c := &Scratch{Dir: Dir{Path: filepath.Join(root, name)}, plan: p, shard: s, target: Dir{target, d.Disk}, quit: make(chan struct{})}
+	if err := os.MkdirAll(c.Path, 0o777); err != nil {
+		return nil, fmt.Errorf("%w %s: %w; choose another with --scratch", ErrScratch, c.Path, disk.Cause(err))
 	}
 	return c, nil
 }
 
-// recover moves what a killed process left, and adds it to what is done.
-func (c *scratch) recover(ctx context.Context, done Done) (Done, error) {
-	left, err := result.RecordFiles(c.dir)
+// Recover moves what a killed process left, and adds it to what is done.
+func (c *Scratch) Recover(ctx context.Context, done Done) (Done, error) {
+	left, err := result.RecordFiles(c.Path)
 	if err == nil {
 		err = c.move()
 	}
 	if err != nil || len(left) == 0 {
 		return done, err
 	}
-	runs, err := c.plan.recorded(ctx, c.target, c.shard)
+	runs, err := c.target.shardRecords(ctx, c.plan, c.shard)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range runs.Entries {
-		done[e.Key] = e.Status == result.OK
-	}
+	maps.Copy(done, newDone(runs))
 	return done, nil
 }
 
-// start moves records every now and then.
-func (c *scratch) start() {
+// moveEvery is the time between two moves.
+const moveEvery = 30 * time.Second
+
+// Start moves records every now and then.
+func (c *Scratch) Start() {
 	c.background.Go(func() {
-		tick := time.NewTicker(c.every)
+		tick := time.NewTicker(moveEvery)
 		defer tick.Stop()
 		for {
 			select {
@@ -82,21 +80,21 @@ func (c *scratch) start() {
 	})
 }
 
-// stop moves the last records. It returns err, or says where records are left.
-func (c *scratch) stop(err error) error {
+// Stop moves the last records. It returns err, or says where records are left.
+func (c *Scratch) Stop(err error) error {
 	close(c.quit)
 	c.background.Wait()
 	if moveErr := c.move(); moveErr != nil {
-		return fmt.Errorf("%w: records are left in the %w %s: start the shard again on this machine, or copy its runs/*.jsonl to %s", moveErr, ErrScratch, c.dir, filepath.Join(c.target, "runs"))
+		return fmt.Errorf("%w: records are left in the %w %s: start the shard again on this machine, or copy its runs/*.jsonl to %s", moveErr, ErrScratch, c.Path, c.target.path("runs"))
 	}
-	_ = os.RemoveAll(c.dir) // it is empty
+	_ = os.RemoveAll(c.Path) // it is empty
 	return err
 }
 
 // move moves finished files of records to the output directory, those of an environment and
 // agent in one.
-func (c *scratch) move() error {
-	files, err := result.RecordFiles(c.dir)
+func (c *Scratch) move() error {
+	files, err := result.RecordFiles(c.Path)
 	if err != nil {
 		return err
 	}
@@ -124,12 +122,12 @@ func (c *scratch) move() error {
 }
 
 // moveInto moves files into one of a name.
-func (c *scratch) moveInto(name string, files []string) error {
-	directory := filepath.Join(c.target, "runs")
-	if err := disk.MkdirAll(c.plan.fileSystem(), directory); err != nil {
+func (c *Scratch) moveInto(name string, files []string) error {
+	directory := c.target.path("runs")
+	if err := disk.MkdirAll(c.target.fileSystem(), directory); err != nil {
 		return err
 	}
-	err := disk.Publish(c.plan.fileSystem(), filepath.Join(directory, name), func(w io.Writer) error {
+	err := disk.Publish(c.target.fileSystem(), filepath.Join(directory, name), func(w io.Writer) error {
 		for _, path := range files {
 			f, err := os.Open(path)
 			if err != nil {

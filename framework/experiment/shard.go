@@ -1,12 +1,9 @@
 package experiment
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/rlrun/rlrun/framework/result"
 )
 
 // Shard is a part of the runs of an experiment: shard Index, counted from 0, of Of.
@@ -44,27 +41,6 @@ func (s Shard) runs(number, first, last int) (list []int) {
 	return list
 }
 
-// recorded lists the records in dir of the shard's runs.
-func (p *Plan) recorded(ctx context.Context, dir string, s Shard) (*result.Runs, error) {
-	numbers := p.firstNumbers()
-	return result.OpenShard(ctx, dir, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
-		number, ok := numbers[result.Key{Environment: environment, Agent: agent}]
-		if !ok {
-			return nil
-		}
-		return s.runs(number, first, min(last, p.Config.Runs-1))
-	}})
-}
-
-// firstNumbers returns, by environment and agent, the number of run 0 (see Shard.runs).
-func (p *Plan) firstNumbers() map[result.Key]int {
-	numbers := map[result.Key]int{}
-	for i, c := range p.Cells() {
-		numbers[p.key(c)] = i * p.Config.Runs
-	}
-	return numbers
-}
-
 // Ranges writes increasing numbers as 0-3,7, as Slurm reads them.
 func Ranges(numbers []int) string {
 	var parts []string
@@ -82,25 +58,6 @@ func Ranges(numbers []int) string {
 	}
 	return strings.Join(parts, ",")
 }
-
-// Size is the number of runs of a shard in dir: of the present stage, if the experiment
-// has until: decided.
-func (s Shard) Size(p *Plan, dir string) (n int, err error) {
-	stage, err := p.stageRuns(dir)
-	if err != nil {
-		return 0, err
-	}
-	for i, c := range p.Cells() {
-		n += len(s.runs(i*p.Config.Runs, 0, stage(p.key(c))-1))
-	}
-	return n, nil
-}
-
-// Names inside an output directory that shards use.
-const (
-	shardsDir     = ".shards"
-	provenanceDir = "provenance"
-)
 
 // file names a file of the shard.
 func (s Shard) file(ext string) string { return fmt.Sprintf("%d-of-%d%s", s.Index, s.Of, ext) }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"reflect"
 
 	"github.com/rlrun/rlrun/framework/result"
@@ -148,34 +146,4 @@ func structure(st *mdp.Structure) string {
 		text += fmt.Sprintf(", period %d", p)
 	}
 	return text
-}
-
-// tasksFile says, in an output directory, what is known of the environments.
-const tasksFile = "environments.json"
-
-// writeTasks keeps what is known of the environments for reports.
-func (x *Experiment) writeTasks() error {
-	if len(x.Tasks) == 0 {
-		return nil
-	}
-	return x.Plan.writeJSON(filepath.Join(x.Dir, tasksFile), x.Tasks)
-}
-
-// readTasks adds it to what statistics know of an experiment, and with it the
-// optimal reward per step of continuing tasks.
-func readTasks(dir string, meta *result.Meta) error {
-	err := readJSON(filepath.Join(dir, tasksFile), &meta.Tasks, againBy)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	meta.Optimum = map[string]float64{}
-	for name, t := range meta.Tasks {
-		if t.Continuing && t.Gain != nil {
-			meta.Optimum[name] = *t.Gain
-		}
-	}
-	return nil
 }

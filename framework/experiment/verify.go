@@ -35,10 +35,10 @@ func (d *Difference) String() string {
 // runs are played in the opposite order. So it also finds a run that affects the next one.
 // It writes nothing. It returns at most one difference per pair. An error is of a plugin
 // that failed, or the context's cause.
-func (x *Experiment) Verify(ctx context.Context, runs int) ([]Difference, error) {
+func (x *Runner) Verify(ctx context.Context, runs int) ([]Difference, error) {
 	x.pool.retain() // fresh plugins
 	var found []Difference
-	for _, c := range x.Plan.Cells() {
+	for _, c := range x.Plan.Cells {
 		d, err := x.verifyCell(ctx, c, min(runs, x.Plan.Config.Runs))
 		if err != nil {
 			return found, fmt.Errorf("%s in %s cannot be verified: %w", x.Plan.Agents[c.Agent].Name, x.Plan.Environments[c.Environment].Name, err)
@@ -50,8 +50,8 @@ func (x *Experiment) Verify(ctx context.Context, runs int) ([]Difference, error)
 	return found, nil
 }
 
-func (x *Experiment) verifyCell(ctx context.Context, c Cell, runs int) (*Difference, error) {
-	w := &worker{execution: &execution{plan: x.Plan, Options: Options{Open: x.plugins.Open}}}
+func (x *Runner) verifyCell(ctx context.Context, c Cell, runs int) (*Difference, error) {
+	w := &worker{execution: &execution{plan: x.Plan, warm: x.warm, open: x.plugins.Open, session: &Session{}}}
 	w.at(c)
 	defer w.close()
 	witness := witness{hash: maphash.MakeSeed(), runs: make([][]answer, runs)}
@@ -68,7 +68,7 @@ func (x *Experiment) verifyCell(ctx context.Context, c Cell, runs int) (*Differe
 		if errors.As(err, &d) {
 			comp := map[string]Component{"environment": x.Plan.Environments[c.Environment], "agent": x.Plan.Agents[c.Agent]}[d.part]
 			return &Difference{Environment: x.Plan.Environments[c.Environment].Name, Agent: x.Plan.Agents[c.Agent].Name,
-				Part: d.part, Plugin: comp.commandLine(), Run: run, Call: d.call, What: d.what}, nil
+				Part: d.part, Plugin: comp.CommandLine(), Run: run, Call: d.call, What: d.what}, nil
 		}
 		if err != nil {
 			return nil, err

@@ -88,7 +88,7 @@ func TestVerify(t *testing.T) {
 					}, spec, lanes)
 				}}, none, nil
 			}
-			p := plan(t, func(c *Config) { c.Agents = c.Agents[:1] })
+			p := compiled(t, func(c *Config) { c.Agents = c.Agents[:1] })
 			x := New(p, opening(open))
 			must.Do(t, x.Check(t.Context(), nil))
 			got := must.Get(x.Verify(t.Context(), 12))(t)
@@ -130,13 +130,13 @@ func TestReplaysAreCompared(t *testing.T) {
 				}}, err
 			}}, func() error { return nil }, nil
 		}
-		p := plan(t, func(c *Config) { c.Workers, c.Agents = 1, c.Agents[:1] })
+		p := compiled(t, func(c *Config) { c.Workers, c.Agents = 1, c.Agents[:1] })
 		dir, got := t.TempDir(), 0
-		done, err := p.Prepare(t.Context(), dir, false, Session{})
+		done, err := prepare(t, p, dir, false, Session{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.Run(t.Context(), Options{Dir: dir, Done: done, Open: open, Remote: func(Component) bool { return true }, Event: func(e Event) {
+		err = runPlan(t.Context(), p, runOptions{Dir: dir, Done: done, Open: open, Remote: func(Component) bool { return true }, Event: func(e Event) {
 			if strings.Contains(e.Notice, "took another course") {
 				got++
 			}
@@ -163,14 +163,14 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 				return vector.Vectorize(func() (framework.Environment, error) { return &moody{fault: tt.fault, runs: new(int)}, nil }, lanes)
 			}}, func() error { return nil }, nil
 		}
-		p := plan(t, func(c *Config) { c.Workers, c.Agents = 2, c.Agents[:tt.agents] })
+		p := compiled(t, func(c *Config) { c.Workers, c.Agents = 2, c.Agents[:tt.agents] })
 		dir := t.TempDir()
-		done, err := p.Prepare(t.Context(), dir, false, Session{})
+		done, err := prepare(t, p, dir, false, Session{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		err = p.Run(t.Context(), Options{Dir: dir, Done: done, Open: open, Remote: func(Component) bool { return true }, Event: func(e Event) {
+		err = runPlan(t.Context(), p, runOptions{Dir: dir, Done: done, Open: open, Remote: func(Component) bool { return true }, Event: func(e Event) {
 			if e.Notice != "" {
 				got = append(got, e.Notice)
 			}

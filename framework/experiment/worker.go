@@ -1,16 +1,13 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"syscall"
 	"time"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -41,7 +38,16 @@ func (w *worker) notify(interactions int) { w.event(Event{Cell: w.cell, Interact
 func (w *worker) notice(text string) { w.event(Event{Cell: w.cell, Notice: text}) }
 
 // ended records runs that have ended.
-func (w *worker) ended(recs ...result.Record) { w.writer.add(w.cell, recs...) }
+func (w *worker) ended(recs ...result.Record) {
+	e := Event{Cell: w.cell, Runs: len(recs)}
+	for i := range recs {
+		if recs[i].Status != result.OK {
+			e.Failed++
+		}
+	}
+	w.event(e)
+	w.writer.Add(w.cell, recs...)
+}
 
 // instances are lanes of an environment and an agent. What they learn of a task
 // as such, like an agent's tables of indices, serves all runs.
@@ -91,7 +97,7 @@ func (w *worker) plugins(ctx context.Context) (env, agent vector.Plugin, err err
 		if *o.slot != nil {
 			continue
 		}
-		p, closePlugin, err := w.Open(ctx, o.c)
+		p, closePlugin, err := w.open(ctx, o.c)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,44 +140,28 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	if err != nil {
 		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
-	agent, err := w.plan.OpenAgent(ctx, agentPlugin, a, env.Spec(), count)
+	agent, err := openAgent(ctx, agentPlugin, w.plan, w.warm, a, env.Spec(), count)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	err = cmp.Or(w.Session.unchanged(ctx, e, envPlugin), w.Session.unchanged(ctx, a, agentPlugin), w.sameSpec(w.cell, env.Spec()))
-	if err != nil {
-		return nil, nil, errors.Join(err, agent.Close(), env.Close())
+	for _, c := range []Component{e, a} {
+		if err := w.session.Unchanged(c); err != nil {
+			w.stop(err)
+			return nil, nil, errors.Join(err, agent.Close(), env.Close())
+		}
 	}
 	return env, agent, nil
-}
-
-// sameSpec refuses an environment that describes itself otherwise than in the first process
-// of the experiment: the seeds of its runs follow from its id.
-func (x *execution) sameSpec(c Cell, spec framework.Spec) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.specs == nil {
-		x.specs = map[int]framework.Spec{}
-	}
-	first, opened := x.specs[c.Environment]
-	if !opened {
-		x.specs[c.Environment] = spec
-	}
-	if !opened || reflect.DeepEqual(first, spec) {
-		return nil
-	}
-	return fmt.Errorf("environment %q %w: its spec was %v and is %v", x.plan.Environments[c.Environment].Name, ErrChanged, first, spec)
 }
 
 // saving fills in what a batch needs to begin with saved agents, and to keep some.
 func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
 	comp, spec := w.plan.Agents[w.cell.Agent], b.Environment.Spec()
 	if comp.WarmStart != nil {
-		from, err := w.plan.origin(comp, w.plan.Environments[w.cell.Environment].Name)
+		from, err := w.warm.Of(comp, w.plan.Environments[w.cell.Environment].Name)
 		if err != nil {
 			return err
 		}
-		b.Start = from.of
+		b.Start = from.Of
 	}
 	if save := w.plan.Config.Save; save != nil && w.writer != nil && b.Steps > 0 {
 		d, err := w.agent.plugin.Describe(ctx)
@@ -180,7 +170,7 @@ func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
 		}
 		b.KeepEvery = save.Every
 		b.Keep = func(run int, s *loop.Snapshot) error {
-			err := w.plan.writeAgent(cmp.Or(w.Agents, w.Dir), &w.Session, w.cell, w.identities[w.plan.key(w.cell)], d.ID, spec, run, s)
+			err := w.agents.SaveAgent(w.plan, w.warm, w.session, w.cell, w.identities[w.plan.Key(w.cell)], d.ID, spec, run, s)
 			if err != nil {
 				w.stop(err)
 			}
@@ -198,7 +188,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	}
 	made, env := 0, lanes.env
 	var followed *trail
-	if w.remote(w.plan, w.cell) {
+	if w.isRemote(w.cell) {
 		followed = w.trail(lanes.env, runs)
 		env = followed
 	}
@@ -241,13 +231,13 @@ func (w *worker) work(ctx context.Context, queue *batches) error {
 			break
 		}
 		if !first && j.cell != w.cell {
-			if err := w.writer.flush(); err != nil { // of a cell that ends
+			if err := w.writer.Flush(); err != nil { // of a cell that ends
 				return err
 			}
 		}
 		w.at(j.cell)
 		began := time.Now()
-		if err := w.runBatch(ctx, j.runs, w.plan.retries(j.cell)); err != nil {
+		if err := w.runBatch(ctx, j.runs, w.plan.Retries(j.cell)); err != nil {
 			return err
 		}
 		queue.ended(j, time.Since(began))
@@ -273,16 +263,13 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 		return nil
 	}
 	w.close()
-	if errors.Is(err, ErrChanged) {
-		w.stop(err)
-	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	if retries > 0 {
 		return w.runBatch(ctx, runs, retries-1)
 	}
-	if hostLacks(err) {
+	if disk.HostLacks(err) {
 		return err
 	}
 	if len(runs) == 1 {
@@ -299,9 +286,6 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 				return w.bisect(ctx, rest)
 			}
 			w.close()
-			if errors.Is(aloneErr, ErrChanged) {
-				w.stop(aloneErr)
-			}
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
@@ -312,23 +296,17 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	return w.bisect(ctx, runs)
 }
 
-// hostLacks tells whether this machine has no more open files, processes or memory for
-// rlrun. No run is at fault then.
-func hostLacks(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}, func(lack error) bool { return errors.Is(err, lack) })
-}
-
 // runRest does the other runs of a batch after one has failed. They are done one by one
 // until a run ends well. So a cell in which no run can end well is soon given up, and a
 // cell in which some runs fail is not.
 func (w *worker) runRest(ctx context.Context, runs []int) error {
 	for len(runs) > 1 && w.failures.probing(w.cell) && w.failures.reason(w.cell) == "" {
-		if err := w.runBatch(ctx, runs[:1], w.plan.retries(w.cell)); err != nil {
+		if err := w.runBatch(ctx, runs[:1], w.plan.Retries(w.cell)); err != nil {
 			return err
 		}
 		runs = runs[1:]
 	}
-	return w.runBatch(ctx, runs, w.plan.retries(w.cell))
+	return w.runBatch(ctx, runs, w.plan.Retries(w.cell))
 }
 
 // bisect does the halves of a batch that failed, each once.

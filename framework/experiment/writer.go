@@ -11,18 +11,17 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// writer collects the records of all workers and writes them to new files, one per cell,
+// Writer collects the records of all workers and writes them to new files, one per cell,
 // flushAfter after the first of them came. So little is lost whatever happens, and files
 // are few and synced so seldom that it costs nothing.
-type writer struct {
+type Writer struct {
+	dir     Dir
 	plan    *Plan
-	dir     string
 	shard   Shard // in the names of files
 	session *Session
-	event   func(Event)
-	fail    func(error) // told if a write by the timer fails
+	fail    func(error) // told if a write that nobody waits for fails
 	// recorded, if not nil, is called with records that are on disk.
-	recorded func([]result.Record) error
+	recorded func([]result.Record)
 
 	mu    sync.Mutex
 	recs  map[Cell][]result.Record // not on disk; nil if there are none
@@ -32,6 +31,13 @@ type writer struct {
 	writing    sync.Mutex // held while files are written; comes before mu
 	err        error      // the first of a write; nothing is written after it
 	identities map[result.Key]string
+}
+
+// NewWriter returns the writer of a command's records. fail is called with the error of a
+// write that no caller waits for. recorded, if not nil, is called with records that are on
+// disk; calls may overlap with others of the writer.
+func (d Dir) NewWriter(p *Plan, s Shard, session *Session, fail func(error), recorded func([]result.Record)) *Writer {
+	return &Writer{dir: d, plan: p, shard: s, session: session, fail: fail, recorded: recorded}
 }
 
 // flushAfter leaves time to write and sync within two seconds.
@@ -44,8 +50,8 @@ const manyHeld = 32 << 20
 // heldBy is about how many bytes a record and one of its curves take besides the values.
 const heldBy, heldByCurve = 512, 64
 
-// add takes over records of a cell.
-func (w *writer) add(c Cell, recs ...result.Record) {
+// Add takes over records of a cell.
+func (w *Writer) Add(c Cell, recs ...result.Record) {
 	if len(recs) == 0 {
 		return
 	}
@@ -53,7 +59,7 @@ func (w *writer) add(c Cell, recs ...result.Record) {
 	if w.recs == nil {
 		w.recs = map[Cell][]result.Record{}
 		w.timer = time.AfterFunc(flushAfter, func() {
-			if err := w.flush(); err != nil {
+			if err := w.Flush(); err != nil {
 				w.fail(err)
 			}
 		})
@@ -67,22 +73,15 @@ func (w *writer) add(c Cell, recs ...result.Record) {
 	}
 	full := w.held > manyHeld
 	w.mu.Unlock()
-	e := Event{Cell: c, Runs: len(recs)}
-	for i := range recs {
-		if recs[i].Status != result.OK {
-			e.Failed++
-		}
-	}
-	w.event(e)
 	if full {
-		if err := w.flush(); err != nil {
+		if err := w.Flush(); err != nil {
 			w.fail(err)
 		}
 	}
 }
 
-// flush writes what add has taken over. It is to be called at the end.
-func (w *writer) flush() error {
+// Flush writes what Add has taken over. It is to be called at the end.
+func (w *Writer) Flush() error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.mu.Lock()
@@ -96,7 +95,7 @@ func (w *writer) flush() error {
 		if w.err != nil {
 			break
 		}
-		if err := w.write(c, all[c]); hostLacks(err) {
+		if err := w.write(c, all[c]); disk.HostLacks(err) {
 			w.putBack(all)
 			return err
 		} else {
@@ -109,7 +108,7 @@ func (w *writer) flush() error {
 
 // putBack takes records over again that were not written, as the workers have too many
 // files open. The experiment ends, workers close theirs, and the last flush writes them.
-func (w *writer) putBack(all map[Cell][]result.Record) {
+func (w *Writer) putBack(all map[Cell][]result.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c, recs := range w.recs {
@@ -118,36 +117,24 @@ func (w *writer) putBack(all map[Cell][]result.Record) {
 	w.recs = all
 }
 
-func (w *writer) write(c Cell, recs []result.Record) error {
+func (w *Writer) write(c Cell, recs []result.Record) error {
 	slices.SortFunc(recs, func(x, y result.Record) int { return x.Run - y.Run })
 	if w.identities == nil {
-		w.identities = w.plan.identities()
+		w.identities = w.plan.Identities()
 	}
 	for i := range recs {
-		recs[i].Experiment = w.identities[w.plan.key(c)]
+		recs[i].Experiment = w.identities[w.plan.Key(c)]
 	}
 	name := result.RecordsName(result.Origin{
-		Environment: slugs(w.plan.Environments)[c.Environment], Agent: slugs(w.plan.Agents)[c.Agent],
+		Environment: Slugs(w.plan.Environments)[c.Environment], Agent: Slugs(w.plan.Agents)[c.Agent],
 		First: recs[0].Run, Last: recs[len(recs)-1].Run,
-		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.plan.programs(w.session, c),
+		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.session.programs(w.plan, c),
 	})
-	if err := result.WriteRecordsTo(w.plan.fileSystem(), w.dir, name, recs); err != nil {
+	if err := result.WriteRecordsTo(w.dir.fileSystem(), w.dir.Path, name, recs); err != nil {
 		return err
 	}
 	if w.recorded != nil {
-		return w.recorded(recs)
+		w.recorded(recs)
 	}
 	return nil
 }
-
-// fileSystem is where the plan writes: the operating system's, unless a test
-// records what is done.
-func (p *Plan) fileSystem() disk.FS {
-	if p.disk == nil {
-		return disk.OS{}
-	}
-	return p.disk
-}
-
-// slugs names components in names of files.
-func slugs(list []Component) []string { return result.Slugs(labels(list)) }

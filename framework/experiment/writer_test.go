@@ -22,11 +22,11 @@ import (
 
 // Runs that ended are on disk within two seconds, although no other run ends.
 func TestRecordsAreWrittenInTime(t *testing.T) {
-	dir, p := t.TempDir(), plan(t, nil)
+	dir, p := t.TempDir(), compiled(t, nil)
 	synctest.Test(t, func(t *testing.T) {
-		w := &writer{plan: p, dir: dir, session: &Session{}, event: func(Event) {}, fail: func(err error) { t.Error(err) }}
+		w := Dir{Path: dir}.NewWriter(p, Shard{}, &Session{}, func(err error) { t.Error(err) }, nil)
 		for run := range 2 {
-			w.add(Cell{0, 1}, result.Record{Environment: "coin", Agent: "two", Run: run, Status: result.OK})
+			w.Add(Cell{0, 1}, result.Record{Environment: "coin", Agent: "two", Run: run, Status: result.OK})
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := len(records(t, dir)); n != 0 {
@@ -37,7 +37,7 @@ func TestRecordsAreWrittenInTime(t *testing.T) {
 		if n := len(records(t, dir)); n != 2 {
 			t.Errorf("%d records after 2 s", n)
 		}
-		if err := w.flush(); err != nil {
+		if err := w.Flush(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -46,10 +46,10 @@ func TestRecordsAreWrittenInTime(t *testing.T) {
 // Where runs end faster than the disk writes, workers wait: memory does not grow.
 func TestManyRecordsAreWrittenAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	w := &writer{plan: plan(t, nil), dir: dir, session: &Session{}, event: func(Event) {}, fail: func(err error) { t.Error(err) }}
+	w := Dir{Path: dir}.NewWriter(compiled(t, nil), Shard{}, &Session{}, func(err error) { t.Error(err) }, nil)
 	long := map[result.Metric][]float64{result.Reward: make([]float64, manyHeld/20)}
 	for run := range 7 {
-		w.add(Cell{0, 1}, result.Record{Environment: "coin", Agent: "two", Run: run, Status: result.OK, Curves: long})
+		w.Add(Cell{0, 1}, result.Record{Environment: "coin", Agent: "two", Run: run, Status: result.OK, Curves: long})
 		if n := len(w.recs[Cell{0, 1}]); w.held > manyHeld || n > 2 {
 			t.Errorf("after run %d, %d records wait, of %d bytes", run, n, w.held)
 		}
@@ -57,7 +57,7 @@ func TestManyRecordsAreWrittenAtOnce(t *testing.T) {
 	if names, err := result.RecordFiles(dir); err != nil || len(names) == 0 {
 		t.Errorf("files %v, error %v", names, err)
 	}
-	if err := w.flush(); err != nil {
+	if err := w.Flush(); err != nil {
 		t.Error(err)
 	}
 }
@@ -72,22 +72,21 @@ func (broken) CreateTemp(string) (disk.File, error) {
 // A directory that cannot be written to ends the experiment with the reason, whether
 // the timer or a worker writes.
 func TestUnwritableRecordsEndTheExperiment(t *testing.T) {
-	p := plan(t, nil)
-	p.disk = broken{}
-	err := p.Run(t.Context(), Options{Dir: t.TempDir(), Open: opener(nil)})
+	p := compiled(t, nil)
+	err := runPlan(t.Context(), p, runOptions{Dir: t.TempDir(), Disk: broken{}, Open: opener(nil)})
 	if err == nil || !strings.Contains(err.Error(), "stale file handle") {
 		t.Errorf("got %v", err)
 	}
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "runs"), nil, 0o600))
-	err = plan(t, nil).Run(t.Context(), Options{Dir: dir, Open: opener(nil)})
+	err = runPlan(t.Context(), compiled(t, nil), runOptions{Dir: dir, Open: opener(nil)})
 	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs")) {
 		t.Errorf("runs is a file: %v", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		w := &writer{plan: p, dir: dir, session: &Session{}, event: func(Event) {}, fail: cancel}
-		w.add(Cell{}, result.Record{})
+		w := Dir{Path: dir}.NewWriter(p, Shard{}, &Session{}, cancel, nil)
+		w.Add(Cell{}, result.Record{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if context.Cause(ctx) == nil {
@@ -112,11 +111,10 @@ func (f full) CreateTemp(name string) (disk.File, error) {
 // Records that cannot be written while too many files are open are written at the end,
 // when those of the workers are closed.
 func TestRecordsSurviveTooManyOpenFiles(t *testing.T) {
-	p, dir := plan(t, func(c *Config) { c.Lanes, c.Workers = 1, 1 }), t.TempDir()
+	p, dir := compiled(t, func(c *Config) { c.Lanes, c.Workers = 1, 1 }), t.TempDir()
 	var files atomic.Bool
-	p.disk = full{files: &files}
 	files.Store(true)
-	err := p.Run(t.Context(), Options{Dir: dir, Open: func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+	err := runPlan(t.Context(), p, runOptions{Dir: dir, Disk: full{files: &files}, Open: func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
 		plugin, _, err := opener(nil)(ctx, c)
 		return plugin, func() error { files.Store(false); return nil }, err
 	}})
@@ -131,9 +129,9 @@ func TestRecordsSurviveTooManyOpenFiles(t *testing.T) {
 // A plugin that cannot be started since too many files are open is no fault of its runs:
 // the experiment ends, and no run counts as failed.
 func TestTooManyOpenFilesFailNoRun(t *testing.T) {
-	p, dir := plan(t, func(c *Config) { c.Workers = 1 }), t.TempDir()
+	p, dir := compiled(t, func(c *Config) { c.Workers = 1 }), t.TempDir()
 	done := do(t, p, t.TempDir(), false, opener(nil))
-	err := p.Run(t.Context(), Options{Dir: dir, Open: func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+	err := runPlan(t.Context(), p, runOptions{Dir: dir, Open: func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
 		if c.Name == "two" {
 			return nil, nil, fmt.Errorf("cannot start it: %w", &os.SyscallError{Syscall: "pipe2", Err: syscall.EMFILE})
 		}
@@ -156,10 +154,10 @@ func TestTooManyOpenFilesFailNoRun(t *testing.T) {
 // While a batch that failed is done again in parts, the parts that are done are
 // kept, whatever stops the rest.
 func TestPartsOfABatchAreKept(t *testing.T) {
-	p, dir := plan(t, func(c *Config) { c.Lanes, c.Workers, c.Agents = 23, 1, c.Agents[:1] }), t.TempDir()
+	p, dir := compiled(t, func(c *Config) { c.Lanes, c.Workers, c.Agents = 23, 1, c.Agents[:1] }), t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var calls atomic.Int64
-	err := p.Run(ctx, Options{Dir: dir, Open: opener(func(call int, seeds []uint64) error {
+	err := runPlan(ctx, p, runOptions{Dir: dir, Open: opener(func(call int, seeds []uint64) error {
 		if len(seeds) > 15 {
 			return errors.New("too many lanes") // always: the batch is halved
 		}
@@ -228,7 +226,7 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	begin := func(t *testing.T) string {
 		dir := t.TempDir()
-		must.Do(t, doAs(t, plan(t, nil), dir, false, s))
+		must.Do(t, doAs(t, compiled(t, nil), dir, false, s))
 		return dir
 	}
 	for name, tt := range map[string]struct {
@@ -237,10 +235,10 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"no config": {func(t *testing.T, dir string) { must.Do(t, os.Remove(filepath.Join(dir, configFile))) }, 23, "no experiment.yaml", ErrOtherExperiment},
+		"no config": {func(t *testing.T, dir string) { must.Do(t, os.Remove(filepath.Join(dir, ConfigFile))) }, 23, "no experiment.yaml", ErrOtherExperiment},
 		"another seed": {func(t *testing.T, dir string) {
-			p := plan(t, func(c *Config) { c.Seed = new(uint64(2)) })
-			must.Do(t, p.writeConfig(dir))
+			p := compiled(t, func(c *Config) { c.Seed = new(uint64(2)) })
+			must.Do(t, Dir{Path: dir}.write(ConfigFile, must.Get(p.Config.YAML())(t)))
 		}, 23, "seed 2", ErrOtherExperiment},
 		"fewer runs": {nil, 5, "ask for 23 runs or more", ErrOtherExperiment},
 		"record of other steps": {func(t *testing.T, dir string) {
@@ -253,19 +251,19 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 			if tt.change != nil {
 				tt.change(t, dir)
 			}
-			_, err := plan(t, func(c *Config) { c.Runs = tt.runs }).Prepare(t.Context(), dir, true, s)
+			_, err := prepare(t, compiled(t, func(c *Config) { c.Runs = tt.runs }), dir, true, s)
 			if !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v", err)
 			}
 			if name == "another seed" {
-				if _, err := OpenPlan(dir); !errors.Is(err, ErrOtherExperiment) {
-					t.Errorf("OpenPlan: %v", err)
+				if _, err := (Dir{Path: dir}).Read(); !errors.Is(err, ErrOtherExperiment) {
+					t.Errorf("Read: %v", err)
 				}
 			}
 		})
 	}
 	dir := begin(t)
-	if p, err := OpenPlan(dir); err != nil || p.Config.Runs != 23 {
-		t.Errorf("OpenPlan: %v", err)
+	if e, err := (Dir{Path: dir}).Read(); err != nil || e.Plan.Config.Runs != 23 {
+		t.Errorf("Read: %v", err)
 	}
 }

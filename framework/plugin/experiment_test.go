@@ -84,8 +84,7 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		return p, p.Close, nil
 	}
 	dir := t.TempDir()
-	done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
-	must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}))
+	runExperiment(t, p, dir, catalogue{open: open})
 	records := map[result.Key]result.Record{}
 	for r, err := range result.ReadRecords(dir) {
 		if err != nil {
@@ -97,6 +96,34 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		records[r.Key()] = r
 	}
 	return records
+}
+
+// catalogue finds plugins by a function. remote may be nil.
+type catalogue struct {
+	open   experiment.Opener
+	remote func(experiment.Component) bool
+}
+
+func (c catalogue) Remote(comp experiment.Component) (bool, error) {
+	return c.remote != nil && c.remote(comp), nil
+}
+
+func (c catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+	return c.open(ctx, comp)
+}
+
+func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Component) (experiment.PluginProvenance, error) {
+	return experiment.PluginProvenance{Plugin: c[0].Plugin}, nil
+}
+
+// runExperiment makes the runs of a plan in a directory. It does not check the plugins before,
+// as they may fail when they are opened.
+func runExperiment(t *testing.T, p *experiment.Plan, dir string, plugins experiment.Plugins) {
+	t.Helper()
+	x := experiment.New(p, plugins)
+	x.Dir.Path = dir
+	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	must.Do(t, x.Close())
 }
 
 // lines writes records as they stand in files, without the experiment: the fault is one of
@@ -309,9 +336,8 @@ func TestBrokenInEveryLane(t *testing.T) {
 				}
 				return p, p.Close, nil
 			}
-			done := must.Get(p.Prepare(t.Context(), dir, false, experiment.Session{}))(t)
 			remote := func(c experiment.Component) bool { return c.Plugin == "environment" }
-			must.Do(t, p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Remote: remote, Done: done}))
+			runExperiment(t, p, dir, catalogue{open, remote})
 			statuses := map[result.Status]int{}
 			for r, err := range result.ReadRecords(dir) {
 				if err != nil {

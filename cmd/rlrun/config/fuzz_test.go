@@ -53,7 +53,7 @@ func FuzzConfig(f *testing.F) {
 			t.Fatalf("the config that was written: %v\n%s", err, text)
 		}
 		again, err := experiment.Compile(c)
-		if err != nil || len(again.Cells()) != len(plan.Cells()) {
+		if err != nil || len(again.Cells) != len(plan.Cells) {
 			t.Fatalf("the config that was written: %v\n%s", err, text)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -268,4 +269,10 @@ func Cause(err error) error {
 		return link.Err
 	}
 	return err
+}
+
+// HostLacks tells whether this machine has no more open files, processes or memory for
+// rlrun.
+func HostLacks(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}, func(lack error) bool { return errors.Is(err, lack) })
 }

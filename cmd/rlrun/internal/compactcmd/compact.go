@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -36,7 +35,8 @@ being made. An interruption loses nothing.
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return cli.Usagef("there is no output directory %s", dir)
 			}
-			release, err := experiment.Lock(dir)
+			output := experiment.Dir{Path: dir}
+			release, err := output.Claim()
 			if errors.Is(err, experiment.ErrInUse) {
 				return cli.Usagef("%w: wait for it", err)
 			}
@@ -44,13 +44,12 @@ being made. An interruption loses nothing.
 				return err
 			}
 			before, after := 0, 0
-			plan, err := experiment.OpenPlan(dir)
+			e, err := output.Read()
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				err = host.NoExperiment(dir)
 			case err == nil:
-				before, after, err = result.Compact(cmd.Context(), plan.Meta(), dir)
-				err = plan.Blame(err)
+				before, after, err = output.Compact(cmd.Context(), e.Plan)
 			}
 			if errors.Is(err, cli.ErrInterrupted) {
 				err = fmt.Errorf("%w: all records are kept; go on with: rlrun compact %s", err, cli.ShellQuote([]string{dir}))

@@ -289,28 +289,25 @@ func usual(s *result.Summary) result.Metric {
 
 // read reads an output directory, and what its config says of comparisons.
 func read(dir string) (*compare.Input, *experiment.Compare, error) {
-	plan, summary, err := host.ReadResults(dir)
+	r, err := host.ReadResults(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	digests, program, err := readDigests(dir)
+	digests, program, err := readDigests(r.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &compare.Input{Dir: dir, Summary: summary, Streams: plan.Streams(digests), Program: program}
-	if s := plan.Sequential(); s != nil {
-		in.Metric, in.Alpha = s.Metric, s.Alpha
-		if in.Until, err = plan.Decide(dir); err != nil {
-			return nil, nil, err
-		}
+	in := &compare.Input{Dir: dir, Summary: r.Summary, Streams: r.Plan.Streams(digests), Program: program}
+	if s := r.Plan.Sequential(); s != nil {
+		in.Metric, in.Alpha, in.Until = s.Metric, s.Alpha, r.Decision.Progress
 	}
-	return in, plan.Config.Compare, nil
+	return in, r.Plan.Config.Compare, nil
 }
 
 // readDigests returns the digests of the plugins that have files of their own, by
 // what the config calls them, and which rlrun made the runs.
-func readDigests(dir string) (digests map[string]string, program string, err error) {
-	provenance, err := experiment.ReadProvenance(dir)
+func readDigests(dir experiment.Dir) (digests map[string]string, program string, err error) {
+	provenance, err := dir.Provenance()
 	if err != nil {
 		return nil, "", err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/export"
 	"github.com/rlrun/rlrun/framework/result"
 
@@ -80,12 +79,12 @@ type exported struct {
 }
 
 func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bool) error {
-	_, summary, err := host.ReadResults(dir)
+	r, err := host.ReadResults(dir)
 	if err != nil {
 		return err
 	}
-	source := &export.Source{Summary: summary, Records: func() iter.Seq2[result.Record, error] { return result.ReadRecords(dir) }}
-	provenance, err := experiment.ReadProvenance(dir)
+	source := &export.Source{Summary: r.Summary, Records: func() iter.Seq2[result.Record, error] { return result.ReadRecords(dir) }}
+	provenance, err := r.Dir.Provenance()
 	if err != nil {
 		return err
 	}

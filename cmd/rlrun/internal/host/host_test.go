@@ -30,8 +30,8 @@ func TestTasks(t *testing.T) {
 	x := experiment.New(plan, c)
 	defer x.Close()
 	must.Do(t, x.Check(t.Context(), nil))
-	must.Do(t, x.Execute(t.Context(), experiment.Local{}))
-	r := must.Get(x.Write())(t)
+	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	r := must.Get(experiment.Write(x.Experiment))(t)
 	meta := r.Summary.Meta
 	near := func(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-5 }
 

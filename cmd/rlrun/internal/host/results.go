@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -57,23 +56,19 @@ func ReadExperiment(dir string) (*experiment.Experiment, error) {
 	if err := cli.CheckOutputDirectory(dir); err != nil {
 		return nil, err
 	}
-	x, err := experiment.Read(dir)
+	e, err := experiment.Dir{Path: dir}.Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, NoExperiment(dir)
 	}
-	return x, err
+	return e, err
 }
 
-// ReadResults reads the output directory of an experiment, finished or not: its plan
-// and the statistics of its records.
-func ReadResults(dir string) (*experiment.Plan, *result.Summary, error) {
-	x, err := ReadExperiment(dir)
+// ReadResults reads the output directory of an experiment, finished or not, with the
+// statistics of its records.
+func ReadResults(dir string) (*experiment.Results, error) {
+	e, err := ReadExperiment(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r, err := x.Write()
-	if err != nil {
-		return nil, nil, err
-	}
-	return x.Plan, r.Summary, nil
+	return experiment.Write(e)
 }

@@ -122,11 +122,13 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 		if found.Bundled {
 			continue
 		}
-		digests, err := c.Digests(ctx, comp)
+		sources, err := c.Sources(ctx, comp)
 		if err != nil {
 			return nil, err
 		}
-		pins.Pin(digests, comp.Plugin, comp.Args...)
+		if err := pins.Pin(found, sources, comp.Plugin, comp.Args...); err != nil {
+			return nil, err
+		}
 		pinned++
 	}
 	if pinned == 0 {

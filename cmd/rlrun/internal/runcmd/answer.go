@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -31,9 +32,9 @@ type answer struct {
 func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 	w := cmd.OutOrStdout()
 	t := totals(r.Summary)
-	progress, err := a.x.Plan.Decide(r.Dir)
-	if err != nil {
-		return err
+	var progress []compare.Progress
+	if r.Decision != nil {
+		progress = r.Decision.Progress
 	}
 	switch {
 	case a.json:
@@ -64,10 +65,10 @@ func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 	}
 	if a.reused != nil && t.Missing > 0 {
 		gone := fmt.Sprintf("the records of %d %s are gone: ", t.Missing, cli.Plural(t.Missing, "run", "runs"))
-		if _, err := experiment.OpenPlan(r.Dir); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%[1]s%[2]s was moved or removed while rlrun was at work; if it was moved, move what %[2]s/runs holds into its runs, and go on there with --resume", gone, r.Dir)
+		if _, err := r.Dir.Read(); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%[1]s%[2]s was moved or removed while rlrun was at work; if it was moved, move what %[2]s/runs holds into its runs, and go on there with --resume", gone, r.Dir.Path)
 		}
-		return fmt.Errorf("%ssomething removed them from %s while rlrun was at work; make them again with --resume", gone, r.Dir)
+		return fmt.Errorf("%ssomething removed them from %s while rlrun was at work; make them again with --resume", gone, r.Dir.Path)
 	}
 	if a.reused != nil && t.Failed > 0 {
 		f, givenUp := r.Summary.Failures[0], ""
@@ -99,9 +100,9 @@ func (a *answer) printWork(w io.Writer, t result.Count, steps int) {
 func printPlace(w io.Writer, r *experiment.Results) error {
 	open := ""
 	if slices.Contains(r.Files, experiment.ReportFile) {
-		open = "  (open " + filepath.Join(r.Dir, experiment.ReportFile) + ")"
+		open = "  (open " + filepath.Join(r.Dir.Path, experiment.ReportFile) + ")"
 	}
-	_, err := fmt.Fprintf(w, "\nResults: %s%s\n", r.Dir, open)
+	_, err := fmt.Fprintf(w, "\nResults: %s%s\n", r.Dir.Path, open)
 	return err
 }
 
@@ -120,13 +121,13 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	kept := a.kept
 	switch {
 	case why != cli.ErrInterrupted: // not all that ended is kept
-		entries, err := result.ReadKeys(a.x.Dir)
+		entries, err := result.ReadKeys(a.x.Dir.Path)
 		if err != nil {
 			return why
 		}
 		kept = len(entries)
 	case !a.begun: // the directory may hold runs, which were not counted
-		return fmt.Errorf("%w before the first run; nothing in %s was changed", why, a.x.Dir)
+		return fmt.Errorf("%w before the first run; nothing in %s was changed", why, a.x.Dir.Path)
 	}
 	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
 	first := ""
@@ -135,9 +136,9 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	}
 	runs := "no run is"
 	if kept > 0 {
-		runs = fmt.Sprintf("%d of %d runs are", kept, len(a.x.Plan.Cells())*a.x.Plan.Config.Runs)
+		runs = fmt.Sprintf("%d of %d runs are", kept, len(a.x.Plan.Cells)*a.x.Plan.Config.Runs)
 	}
-	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
+	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir.Path, first, cli.ShellQuote(append(resume, "--resume")))
 }
 
 // manyRuns is the number of runs from which on statistics may take seconds.
@@ -147,7 +148,7 @@ const manyRuns = 100_000
 func (a *answer) partial(cmd *cobra.Command, why error) error {
 	var r *experiment.Results
 	write := func() (err error) {
-		r, err = a.x.Write()
+		r, err = experiment.Write(a.x)
 		return err
 	}
 	made := write
@@ -235,7 +236,7 @@ const outcomeKeys = `
 func (a *answer) outcome(r *experiment.Results) outcome {
 	t := totals(r.Summary)
 	out := outcome{
-		Name: r.Summary.Meta.Name, Output: r.Dir, Runs: t.OK + t.Failed + t.Missing + t.NotNeeded,
+		Name: r.Summary.Meta.Name, Output: r.Dir.Path, Runs: t.OK + t.Failed + t.Missing + t.NotNeeded,
 		OK: t.OK, Failed: t.Failed, Missing: t.Missing, NotNeeded: t.NotNeeded, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Skipped: r.Summary.Meta.Skipped, Files: r.Files,
 		Summary: append([]result.Row{}, r.Summary.Rows...), Failures: append([]result.Failure{}, r.Summary.Failures...),
 	}

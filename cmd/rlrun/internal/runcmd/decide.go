@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -52,37 +50,36 @@ func decide(cmd *cobra.Command, dir string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	plan := x.Plan
-	if plan.Sequential() == nil {
+	if x.Plan.Sequential() == nil {
 		return cli.Usagef("%s has no compare: {until: decided}: all its runs are made, and rlrun report compares its agents", dir)
 	}
-	progress, needed, err := plan.Stage(dir)
+	d, err := x.Dir.Stage(x.Plan)
 	if err != nil && !errors.Is(err, experiment.ErrNoProgress) {
 		return err
 	}
 	if asJSON {
-		if err := cli.WriteJSON(cmd.OutOrStdout(), decision(plan, dir, progress, needed)); err != nil {
+		if err := cli.WriteJSON(cmd.OutOrStdout(), decision(x, d)); err != nil {
 			return err
 		}
 	} else {
-		for i := range progress {
-			fmt.Fprintln(cmd.OutOrStdout(), progress[i].String())
+		for i := range d.Progress {
+			fmt.Fprintln(cmd.OutOrStdout(), d.Progress[i].String())
 		}
 	}
 	quoted := cli.ShellQuote([]string{dir})
 	if err != nil {
 		return fmt.Errorf("%w: see rlrun status %s", err, quoted)
 	}
-	if len(needed) == 0 {
+	if len(d.Needed) == 0 {
 		return nil
 	}
 	open := 0
-	for i := range progress {
-		if progress[i].Open() {
+	for i := range d.Progress {
+		if d.Progress[i].Open() {
 			open++
 		}
 	}
-	what := fmt.Sprintf("%d of %d comparisons are open", open, len(progress))
+	what := fmt.Sprintf("%d of %d comparisons are open", open, len(d.Progress))
 	if open == 0 {
 		what = "no comparison is open, but agents that are compared with no other one lack runs"
 	}
@@ -90,7 +87,7 @@ func decide(cmd *cobra.Command, dir string, asJSON bool) error {
 }
 
 // decision is the answer of --json.
-func decision(plan *experiment.Plan, dir string, progress []compare.Progress, needed map[result.Key]int) any {
+func decision(x *experiment.Experiment, d *experiment.Decision) any {
 	type comparison struct {
 		Environment string `json:"environment"`
 		A           string `json:"a"`
@@ -109,14 +106,14 @@ func decision(plan *experiment.Plan, dir string, progress []compare.Progress, ne
 		Decided     bool         `json:"decided"`
 		Comparisons []comparison `json:"comparisons"`
 		Needed      []cell       `json:"needed"`
-	}{dir, len(needed) == 0, []comparison{}, []cell{}}
-	for i := range progress {
-		p := &progress[i]
+	}{x.Dir.Path, len(d.Needed) == 0, []comparison{}, []cell{}}
+	for i := range d.Progress {
+		p := &d.Progress[i]
 		out.Comparisons = append(out.Comparisons, comparison{p.Environment, p.A, p.B, p.Better, string(p.Decision), p.Runs()})
 	}
-	for _, c := range plan.Cells() {
-		key := result.Key{Environment: plan.Environments[c.Environment].Name, Agent: plan.Agents[c.Agent].Name}
-		if n := needed[key]; n > 0 {
+	for _, c := range x.Plan.Cells {
+		key := x.Plan.Key(c)
+		if n := d.Needed[key]; n > 0 {
 			out.Needed = append(out.Needed, cell{key.Environment, key.Agent, n})
 		}
 	}

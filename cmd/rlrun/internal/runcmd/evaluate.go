@@ -83,21 +83,21 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	plan := x.Plan
+	trained := x.Plan
 	if _, err := os.Stat(dir + "/agents"); err != nil {
 		return nil, cli.Usagef("%s has no saved agents; run its experiment with save: true", dir)
 	}
 	c := experiment.Config{
-		Name: plan.Config.Name + " evaluation", Description: "Agents of " + dir + ", without learning.",
-		Seed: plan.Config.Seed, Runs: plan.Config.Runs, Discount: plan.Config.Discount,
-		Environments: plan.Environments, Transport: plan.Config.Transport, Limits: plan.Config.Limits, Outputs: plan.Config.Outputs,
-		Record:   experiment.Recording{Decisions: plan.Config.Record.Decisions},
+		Name: trained.Config.Name + " evaluation", Description: "Agents of " + dir + ", without learning.",
+		Seed: trained.Config.Seed, Runs: trained.Config.Runs, Discount: trained.Config.Discount,
+		Environments: trained.Environments, Transport: trained.Config.Transport, Limits: trained.Config.Limits, Outputs: trained.Config.Outputs,
+		Record:   experiment.Recording{Decisions: trained.Config.Record.Decisions},
 		Evaluate: &experiment.Evaluation{Episodes: 20, Steps: 10_000},
 	}
-	if e := plan.Config.Evaluate; e != nil {
+	if e := trained.Config.Evaluate; e != nil {
 		c.Evaluate = &experiment.Evaluation{Episodes: e.Episodes, Steps: e.Steps, Limit: e.Limit}
 	}
-	for _, agent := range plan.Agents {
+	for _, agent := range trained.Agents {
 		if name != "" && agent.Name != name {
 			continue
 		}
@@ -105,15 +105,15 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 		c.Agents = append(c.Agents, agent)
 	}
 	if len(c.Agents) == 0 {
-		return nil, cli.Usagef("%s has no agent %q; its experiment has %q", dir, name, plan.Meta().Agents)
+		return nil, cli.Usagef("%s has no agent %q; its experiment has %q", dir, name, trained.Meta().Agents)
 	}
 	if len(o.environments) > 0 {
 		c.Environments = nil
 	}
 	for _, env := range o.environments {
-		i := slices.IndexFunc(plan.Environments, func(c experiment.Component) bool { return c.Name == env })
+		i := slices.IndexFunc(trained.Environments, func(c experiment.Component) bool { return c.Name == env })
 		if i >= 0 {
-			c.Environments = append(c.Environments, plan.Environments[i])
+			c.Environments = append(c.Environments, trained.Environments[i])
 		} else {
 			c.Environments = append(c.Environments, experiment.Component{Name: env, Plugin: env})
 		}

@@ -36,9 +36,9 @@ type progress struct {
 }
 
 // newProgress begins to show progress on w; if quiet, it only counts and keeps warnings.
-func newProgress(w io.Writer, plan *experiment.Plan, quiet bool) *progress {
+func newProgress(w io.Writer, of *experiment.Plan, quiet bool) *progress {
 	p := &progress{
-		w: w, plan: plan, quiet: quiet, runs: len(plan.Cells()) * plan.Config.Runs,
+		w: w, plan: of, quiet: quiet, runs: len(of.Cells) * of.Config.Runs,
 		started: time.Now(), stopped: make(chan struct{}),
 	}
 	switch {

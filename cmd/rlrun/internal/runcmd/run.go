@@ -123,7 +123,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	var x *experiment.Experiment
+	var x *experiment.Runner
 	err = cli.Abandon(ctx, func() (err error) {
 		x, err = o.prepare(app, cmd, name)
 		return err
@@ -138,7 +138,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if err := o.verifyRuns(cmd, x); err != nil {
 		return err
 	}
-	for _, note := range x.Plan.Notes() {
+	for _, note := range x.Notes {
 		if !o.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s%s\n", strings.ToLower(note[:1]), note[1:])
 		}
@@ -150,19 +150,16 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	collect := debug.SetGCPercent(400)
-	err = x.Execute(ctx, experiment.Local{
-		Command: append([]string{"rlrun"}, app.Args...), Started: started,
-		Existing: o.existing(), Mixed: o.mixed, Event: p.event,
-	})
+	err = x.Run(ctx, o.existing(), experiment.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event})
 	debug.SetGCPercent(collect)
 	p.stop()
-	a := answer{x: x, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}
+	a := answer{x: x.Experiment, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}
 	if err != nil {
 		return a.stopped(app, cmd, err)
 	}
-	r, err := write(cmd, x, o.quiet)
+	r, err := write(cmd, x.Experiment, o.quiet)
 	if err != nil {
-		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", x.Dir, err)
+		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", x.Dir.Path, err)
 	}
 	return a.show(cmd, r)
 }
@@ -183,7 +180,7 @@ func (o *runOptions) check(cmd *cobra.Command) (experiment.Shard, error) {
 }
 
 // verifyRuns plays runs twice, as --verify says.
-func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Experiment) error {
+func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Runner) error {
 	if o.verify == 0 {
 		return nil
 	}
@@ -216,7 +213,7 @@ func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Experiment) er
 
 // prepare reads the config and checks everything that can be checked before the
 // first run.
-func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*experiment.Experiment, error) {
+func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*experiment.Runner, error) {
 	if o.until != "" {
 		if err := cmd.Flags().Set("set", "compare.until="+o.until); err != nil {
 			return nil, err
@@ -229,7 +226,10 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 	if err := o.checkSize(&file.Config); err != nil {
 		return nil, err
 	}
-	plan, err := experiment.Compile(file.Config)
+	p, err := experiment.Compile(file.Config)
+	if err == nil {
+		_, err = experiment.Choose(p.Config.Outputs)
+	}
 	if err != nil {
 		return nil, cli.Usage(file.Locate(err))
 	}
@@ -243,12 +243,12 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 	if err := plugins.UseLock(o.lock, name); err != nil {
 		return nil, err
 	}
-	if err := app.ApplyReplacements(plugins, "the config", pluginNames(plan)); err != nil {
+	if err := app.ApplyReplacements(plugins, "the config", pluginNames(p)); err != nil {
 		return nil, err
 	}
-	x := experiment.New(plan, plugins)
+	x := experiment.New(p, plugins)
 	if o.shard == "" { // shards must not be in each other's way
-		if err := experiment.CheckOutput(x.Dir, o.existing()); err != nil {
+		if err := x.Dir.Check(o.existing()); err != nil {
 			return nil, advise(err)
 		}
 	}
@@ -290,17 +290,17 @@ func (o *runOptions) existing() experiment.Existing {
 }
 
 // pluginNames returns what the components of a plan call their plugins.
-func pluginNames(plan *experiment.Plan) (names []string) {
-	for _, comp := range slices.Concat(plan.Environments, plan.Agents) {
+func pluginNames(p *experiment.Plan) (names []string) {
+	for _, comp := range slices.Concat(p.Environments, p.Agents) {
 		names = append(names, comp.Plugin)
 	}
 	return names
 }
 
 // write makes the outputs of an experiment, and says so if it takes long.
-func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experiment.Results, err error) {
+func write(cmd *cobra.Command, e *experiment.Experiment, quiet bool) (r *experiment.Results, err error) {
 	announced := func() {}
-	runs := len(x.Plan.Cells()) * x.Plan.Config.Runs
+	runs := len(e.Plan.Cells) * e.Plan.Config.Runs
 	if w := cmd.ErrOrStderr(); !quiet {
 		after := firstLine
 		if cli.Width(w) > 0 {
@@ -310,14 +310,17 @@ func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experim
 	}
 	// A million runs are kept in half a gigabyte; garbage is not to be as much again. A
 	// few are kept in so little that the usual pace would collect it many times.
-	switch values := runs * len(x.Plan.Grid); {
+	switch values := runs * len(e.Plan.Grid); {
 	case values > 1_000_000:
 		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	case values < 100_000:
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	err = cli.Abandon(cmd.Context(), func() (err error) {
-		r, err = x.Write(x.Plan.Outputs...)
+		outputs, err := experiment.Choose(e.Plan.Config.Outputs)
+		if err == nil {
+			r, err = experiment.Write(e, outputs...)
+		}
 		return err
 	})
 	announced()

@@ -40,17 +40,17 @@ func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
 }
 
 // runShard does one shard of an experiment.
-func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard experiment.Shard, o runOptions, started time.Time) error {
+func runShard(app *host.App, cmd *cobra.Command, x *experiment.Runner, shard experiment.Shard, o runOptions, started time.Time) error {
 	var status experiment.ShardStatus
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	var err error
-	if p.runs, err = shard.Size(x.Plan, x.Dir); err != nil {
+	if p.runs, err = x.Dir.ShardSize(x.Plan, shard); err != nil {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	err = x.Execute(cmd.Context(), experiment.Sharded{
-		Shard: shard, Command: append([]string{"rlrun"}, app.Args...), Started: started, Job: job(), Mixed: o.mixed,
-		Scratch: o.scratch, Event: p.event, Status: &status,
+	err = x.RunShard(cmd.Context(), shard, experiment.ShardOptions{
+		Options: experiment.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
+		Job:     job(), Scratch: o.scratch, Status: &status,
 		Waiting: func(held error) { fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", held) },
 	})
 	p.stop()
@@ -67,7 +67,7 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 	case errors.Is(err, experiment.ErrScratch):
 		return err
 	case full(err) && status.Of == 0:
-		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir, cli.Cause(err))
+		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir.Path, cli.Cause(err))
 	case err != nil && status.Of == 0:
 		return advise(err)
 	case err != nil:
@@ -75,7 +75,7 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 		if full(err) {
 			first = "make room and "
 		}
-		err = fmt.Errorf("%w: %d of %d runs of shard %s are kept in %s; %sstart the shard again", err, status.OK, status.Runs, shard, x.Dir, first)
+		err = fmt.Errorf("%w: %d of %d runs of shard %s are kept in %s; %sstart the shard again", err, status.OK, status.Runs, shard, x.Dir.Path, first)
 		if errors.Is(err, cli.ErrInterrupted) {
 			return cli.Retry(err)
 		}
@@ -87,10 +87,10 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 			next = "decide"
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "Shard %s: %d of %d runs are recorded in %s, %d of them found done. When all shards are: rlrun %s %s\n",
-			shard, status.OK+status.Failed, status.Runs, x.Dir, status.Reused, next, cli.ShellQuote([]string{x.Dir}))
+			shard, status.OK+status.Failed, status.Runs, x.Dir.Path, status.Reused, next, cli.ShellQuote([]string{x.Dir.Path}))
 	}
 	if status.Failed > 0 {
-		return fmt.Errorf("%d of %d runs of shard %s failed: see rlrun status %s", status.Failed, status.Runs, shard, cli.ShellQuote([]string{x.Dir}))
+		return fmt.Errorf("%d of %d runs of shard %s failed: see rlrun status %s", status.Failed, status.Runs, shard, cli.ShellQuote([]string{x.Dir.Path}))
 	}
 	return nil
 }
@@ -127,15 +127,15 @@ func restarted(count string) string {
 // missingShards says which shards lack runs; empty if none does or the experiment was
 // not divided.
 func missingShards(x *experiment.Experiment) (string, error) {
-	entries, err := result.ReadKeys(x.Dir)
+	entries, err := result.ReadKeys(x.Dir.Path)
 	if err != nil {
 		return "", err
 	}
-	of, err := x.Plan.Division(x.Dir)
+	of, err := x.Dir.Division()
 	if err != nil {
 		return "", err
 	}
-	shards, err := x.Plan.CountShards(x.Dir, of, entries)
+	shards, err := x.Dir.CountShards(x.Plan, of, entries)
 	if err != nil {
 		return "", err
 	}
@@ -147,9 +147,9 @@ func missingShards(x *experiment.Experiment) (string, error) {
 	for _, s := range shards {
 		numbers = append(numbers, s.Index)
 	}
-	dir := cli.ShellQuote([]string{x.Dir})
+	dir := cli.ShellQuote([]string{x.Dir.Path})
 	again := "rlrun run CONFIG --shard I/N"
-	if _, err := os.Stat(filepath.Join(x.Dir, "submit")); err == nil {
+	if _, err := os.Stat(filepath.Join(x.Dir.Path, "submit")); err == nil {
 		again = "rlrun submit --missing " + dir
 	}
 	return fmt.Sprintf("%s of %d %s runs: start %s again with %s; if a machine wrote to a directory of its own, copy that directory's runs/*.jsonl to %s/runs/",
@@ -158,7 +158,7 @@ func missingShards(x *experiment.Experiment) (string, error) {
 }
 
 // CheckShards refuses a number of shards, or an experiment, other than the output directory holds.
-func CheckShards(x *experiment.Experiment, of int, mixed bool) error {
+func CheckShards(x *experiment.Runner, of int, mixed bool) error {
 	err := x.CheckShards(of, mixed)
 	if errors.Is(err, experiment.ErrOtherShards) {
 		return otherShards(err)
@@ -170,7 +170,7 @@ func otherShards(err error) error { return cli.Usagef("%w; use the same number, 
 
 // Check reads a config and checks the whole of it, for commands that have its runs
 // made elsewhere.
-func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*experiment.Experiment, error) {
+func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*experiment.Runner, error) {
 	o := runOptions{shard: "-", lock: lock, yes: yes}
 	return o.prepare(app, cmd, name)
 }

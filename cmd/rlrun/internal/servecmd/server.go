@@ -212,7 +212,7 @@ func (l *live) look() (*snapshot, error) {
 	sum := sha256.New()
 	running := make([][]result.Live, len(l.sources))
 	for i, s := range l.sources {
-		running[i] = experiment.ReadLive(s.dir, started)
+		running[i] = experiment.Dir{Path: s.dir}.ReadLive(started)
 		if err := fingerprint(sum, s.dir, running[i]); err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func (l *live) read(running [][]result.Live) (*snapshot, error) {
 	for _, s := range l.sources {
 		if s.follows == nil {
 			var err error
-			if s.follows, err = experiment.Follow(s.dir); err != nil {
+			if s.follows, err = experiment.Follow(experiment.Dir{Path: s.dir}); err != nil {
 				return nil, err
 			}
 		}
@@ -307,7 +307,7 @@ func overlay(all []*experiment.Results, running [][]result.Live) (*snapshot, err
 	var inputs []*compare.Input
 	var summaries []*result.Summary
 	for _, r := range all {
-		inputs = append(inputs, &compare.Input{Dir: r.Dir, Summary: r.Summary})
+		inputs = append(inputs, &compare.Input{Dir: r.Dir.Path, Summary: r.Summary})
 		summaries = append(summaries, r.Summary)
 	}
 	names := compare.Agents(inputs) // DIR:AGENT, in the order of inputs
@@ -329,8 +329,8 @@ func overlay(all []*experiment.Results, running [][]result.Live) (*snapshot, err
 		if err != nil {
 			return nil, err
 		}
-		page.Config += "# " + r.Dir + "\n" + part.Config + "\n"
-		page.Command += " " + r.Dir
+		page.Config += "# " + r.Dir.Path + "\n" + part.Config + "\n"
+		page.Command += " " + r.Dir.Path
 	}
 	return &snapshot{summary: result.Overlay(summaries, labels), page: page}, nil
 }

@@ -144,19 +144,19 @@ func read(dir string, records *result.Follower) (*status, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := x.Plan
+	p := x.Plan
 	runs, err := records.Runs()
 	if err == nil {
-		err = runs.Check(plan.Meta())
+		err = runs.Check(p.Meta())
 	}
 	if err != nil {
-		return nil, plan.Blame(err)
+		return nil, experiment.Blame(p, err)
 	}
 	s := &status{Output: dir, Shards: []shard{}, Failures: []result.Failure{}, Notices: runs.Notices}
-	if err := s.count(plan, runs); err != nil {
+	if err := s.count(x.Dir, p, runs); err != nil {
 		return nil, err
 	}
-	if err := s.shards(plan, dir, runs.Entries); err != nil {
+	if err := s.shards(x.Dir, p, runs.Entries); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -166,18 +166,18 @@ func read(dir string, records *result.Follower) (*status, error) {
 const mostFailures = 10
 
 // count counts runs by environment and agent.
-func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
+func (s *status) count(d experiment.Dir, p *experiment.Plan, runs *result.Runs) error {
 	at := map[result.Key]int{}
-	for _, c := range plan.Cells() {
-		e, a := plan.Environments[c.Environment].Name, plan.Agents[c.Agent].Name
+	for _, c := range p.Cells {
+		e, a := p.Environments[c.Environment].Name, p.Agents[c.Agent].Name
 		at[result.Key{Environment: e, Agent: a}] = len(s.Cells)
-		s.Cells = append(s.Cells, cell{Environment: e, Agent: a, Runs: plan.Config.Runs})
+		s.Cells = append(s.Cells, cell{Environment: e, Agent: a, Runs: p.Config.Runs})
 	}
 	failed := &result.Runs{}
 	for _, e := range runs.Entries {
 		i, ok := at[result.Key{Environment: e.Environment, Agent: e.Agent}]
 		switch {
-		case !ok || e.Run >= plan.Config.Runs:
+		case !ok || e.Run >= p.Config.Runs:
 		case e.Status == result.OK:
 			s.Cells[i].OK++
 		default:
@@ -190,14 +190,14 @@ func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
 			}
 		}
 	}
-	needed, err := plan.Needed(s.Output)
+	decision, err := d.Decide(p)
 	if err != nil {
 		return err
 	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		c.Missing = c.Runs - c.OK - c.Failed
-		if needed != nil && needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
+		if decision != nil && decision.Needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
 			c.Missing, c.NotNeeded = 0, c.Missing
 		}
 		s.NotNeeded += c.NotNeeded
@@ -213,16 +213,16 @@ func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
 	return nil
 }
 
-func (s *status) shards(plan *experiment.Plan, dir string, entries []result.Entry) error {
-	of, err := plan.Division(dir)
+func (s *status) shards(d experiment.Dir, p *experiment.Plan, entries []result.Entry) error {
+	of, err := d.Division()
 	if err != nil {
 		return err
 	}
-	counts, err := plan.CountShards(dir, of, entries)
+	counts, err := d.CountShards(p, of, entries)
 	if err != nil {
 		return err
 	}
-	reported, err := experiment.ReadShards(dir)
+	reported, err := d.Shards()
 	if err != nil {
 		return err
 	}

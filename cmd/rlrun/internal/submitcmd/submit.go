@@ -209,7 +209,7 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	}
 	defer func() { _ = x.Close() }() // plugins that end change nothing
 	s.Staged = x.Plan.Sequential() != nil
-	if err := s.locate(cmd, x.Dir, name); err != nil {
+	if err := s.locate(cmd, x.Dir.Path, name); err != nil {
 		return err
 	}
 	s.Name = result.Slug(x.Plan.Config.Name)
@@ -281,8 +281,8 @@ const (
 )
 
 // setTasks chooses the number of tasks, and warns if a run does not fit one.
-func (s *submission) setTasks(cmd *cobra.Command, x *experiment.Experiment) error {
-	all := len(x.Plan.Cells()) * x.Plan.Config.Runs
+func (s *submission) setTasks(cmd *cobra.Command, x *experiment.Runner) error {
+	all := len(x.Plan.Cells) * x.Plan.Config.Runs
 	given := s.Tasks > 0
 	if given && s.Time == 0 {
 		s.Tasks = min(s.Tasks, all)
@@ -428,27 +428,27 @@ func (s *submission) override(cmd *cobra.Command, given *submission) error {
 // lacking lists the shards without a record for every run of the stage; all if none has
 // begun.
 func lacking(dir string, tasks int) (list []int, err error) {
-	plan, err := experiment.OpenPlan(dir)
+	e, err := experiment.Dir{Path: dir}.Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return count(tasks), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	runs, err := result.OpenRuns(dir)
+	runs, err := e.Dir.Records(context.Background(), e.Plan)
 	if err == nil {
-		err = runs.Check(plan.Meta())
+		err = runs.Check(e.Plan.Meta())
 	}
 	if err != nil {
-		return nil, plan.Blame(err)
+		return nil, err
 	}
-	shards, err := plan.CountShards(dir, tasks, runs.Entries)
+	shards, err := e.Dir.CountShards(e.Plan, tasks, runs.Entries)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range shards {
 		// Failed runs are tried again, but not those that a test has looked at.
-		if s.Missing() > 0 || s.Failed > 0 && plan.Sequential() == nil {
+		if s.Missing() > 0 || s.Failed > 0 && e.Plan.Sequential() == nil {
 			list = append(list, s.Index)
 		}
 	}

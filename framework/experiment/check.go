@@ -17,53 +17,31 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Experiment is a plan with its plugins on the way from a config to files: New,
-// Check, Execute, Write, Close.
-type Experiment struct {
-	Plan *Plan  // what is run; it does not change
-	Dir  string // of the output
-	// Programs are the plugins in use. Check fills it in.
-	Programs []PluginProvenance
-	// Tasks is what is known of environments, by label. Check fills it in.
-	Tasks map[string]result.Task
-	// Declared are the metrics of the plugins' own. Check fills it in.
-	Declared Declared
-
+// Runner makes the runs of an experiment. It goes one way: New, Check, Run, Close. Check
+// fills in the experiment.
+type Runner struct {
+	*Experiment
 	plugins Plugins
+	warm    WarmStarts
 	// Three lists of labels. Agents that act in evaluations as they do when they learn;
 	// agents with fewer saved agents than runs that begin with one; agents that different
 	// programs saved.
 	notGreedy, reused, mixedAgents []string
 	// lanes are those that plugins prefer, by Component.key. Check fills it in.
-	lanes   map[string]int
-	pool    *pool
-	release func() error // ends the claim on Dir; nil if there is none
+	lanes map[string]int
+	pool  *pool
 }
 
-// New returns the experiment of a plan. Its output directory is the config's.
-func New(plan *Plan, plugins Plugins) *Experiment {
-	return &Experiment{Plan: plan, Dir: plan.Config.Output, plugins: plugins, lanes: map[string]int{}, pool: newPool(plugins)}
-}
-
-// Read returns the experiment whose output directory is dir, to write its outputs
-// again. It has no plugins. Errors are those of OpenPlan.
-func Read(dir string) (*Experiment, error) {
-	plan, err := OpenPlan(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &Experiment{Plan: plan, Dir: dir, pool: newPool(nil)}, nil
+// New returns the runner of a plan. Its output directory is the config's.
+func New(p *Plan, plugins Plugins) *Runner {
+	e := &Experiment{Dir: Dir{Path: p.Config.Output}, Plan: p}
+	return &Runner{Experiment: e, plugins: plugins, warm: FindWarmStarts(p), lanes: map[string]int{}, pool: newPool(plugins)}
 }
 
 // Close ends plugins that are still open and gives the output directory free.
-func (x *Experiment) Close() error {
+func (x *Runner) Close() error {
 	x.pool.retain()
-	if x.release == nil {
-		return nil
-	}
-	release := x.release
-	x.release = nil
-	return release()
+	return x.Experiment.Close()
 }
 
 // ParamsCheck checks the parameters of a component of the config, list[i] with list
@@ -75,7 +53,7 @@ type ParamsCheck func(list string, i int, schema json.RawMessage) error
 // is at fault, the error joins *FieldErrors and what params returned. An error of a plugin
 // stands alone; it wraps a *FieldError that names the component. Plugins stay open for the
 // first worker.
-func (x *Experiment) Check(ctx context.Context, params ParamsCheck) error {
+func (x *Runner) Check(ctx context.Context, params ParamsCheck) error {
 	err := x.checkComponents(ctx, params)
 	if err == nil {
 		err = x.checkPairs(ctx)
@@ -114,7 +92,7 @@ func (p *problems) add(err error) error {
 func (p *problems) err() error { return errors.Join(p.list...) }
 
 // checkComponents looks at every component of the config.
-func (x *Experiment) checkComponents(ctx context.Context, params ParamsCheck) error {
+func (x *Runner) checkComponents(ctx context.Context, params ParamsCheck) error {
 	var found problems
 	for _, list := range []struct {
 		key        string
@@ -137,7 +115,7 @@ func (x *Experiment) checkComponents(ctx context.Context, params ParamsCheck) er
 }
 
 // checkComponent returns the schema of a component's parameters.
-func (x *Experiment) checkComponent(ctx context.Context, kind vector.Kind, c Component) (json.RawMessage, error) {
+func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c Component) (json.RawMessage, error) {
 	remote, err := x.plugins.Remote(c)
 	if err != nil {
 		return nil, At(err, "plugin")
@@ -163,9 +141,9 @@ func (x *Experiment) checkComponent(ctx context.Context, kind vector.Kind, c Com
 
 // checkMetrics refuses metrics of plugins that the config names and no plugin
 // declares, and a comparison by one that has no direction.
-func (x *Experiment) checkMetrics() error {
+func (x *Runner) checkMetrics() error {
 	var found problems
-	definitions := x.Declared.definitions()
+	definitions := x.Declared.Definitions()
 	declared := func(m result.Metric, path ...any) {
 		known := slices.ContainsFunc(definitions, func(d metric.Definition) bool { return d.Name == m })
 		if m.OfPlugin() && !known {
@@ -200,10 +178,10 @@ func (e *startError) Error() string { return e.err.Error() }
 func (e *startError) Unwrap() error { return e.err }
 
 // checkPairs opens one lane of everything that the plan will open.
-func (x *Experiment) checkPairs(ctx context.Context) error {
+func (x *Runner) checkPairs(ctx context.Context) error {
 	var found problems
 	refused := map[string][]string{} // by the text of an agent's error: environments
-	skipped := map[Cell]string{}
+	var skipped []result.Skipped
 	skips := x.Plan.Config.Matrix != nil && x.Plan.Config.Matrix.SkipIncompatible
 	for e, c := range x.Plan.Environments {
 		spec, first, err := x.openEnvironment(ctx, c)
@@ -213,7 +191,7 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 			}
 		}
 		if err != nil {
-			if err := found.add(refusal(err, environments, x.Plan.environmentOrigins[e], c)); err != nil {
+			if err := found.add(refusal(err, environments, x.Plan.EnvironmentEntries[e], c)); err != nil {
 				return err
 			}
 			continue
@@ -221,11 +199,11 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 		for a, comp := range x.Plan.Agents {
 			err := x.openAgent(ctx, comp, c.Name, spec, first)
 			if skips && errors.Is(err, framework.ErrUnsupported) {
-				skipped[Cell{e, a}] = reason(err)
+				skipped = append(skipped, result.Skipped{Environment: c.Name, Agent: comp.Name, Reason: reason(err)})
 				continue
 			}
 			if err != nil {
-				err = refusal(err, agents, x.Plan.agentOrigins[a], comp)
+				err = refusal(err, agents, x.Plan.AgentEntries[a], comp)
 				if err := found.add(err); err != nil {
 					return err
 				}
@@ -247,11 +225,10 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 	if err := found.err(); err != nil {
 		return err
 	}
-	x.Plan = x.Plan.without(skipped)
-	x.Plan.notes = x.notes()
-	if len(x.Plan.Cells()) == 0 {
+	x.Plan, x.Skipped, x.Notes = x.Plan.Without(skipped), skipped, x.notes()
+	if len(x.Plan.Cells) == 0 {
 		var list []string
-		for _, s := range x.Plan.Skipped() {
+		for _, s := range skipped {
 			list = append(list, s.String())
 		}
 		return At(fmt.Errorf("leaves nothing to run: %s", strings.Join(list, "; ")), "matrix", "skip_incompatible")
@@ -303,7 +280,7 @@ var singular = map[string]string{environments: "environment", agents: "agent"}
 
 // openEnvironment returns, besides the spec, the first time step of a run, if agents
 // are saved: it shows whether they can be.
-func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec framework.Spec, first *vector.TimeSteps, err error) {
+func (x *Runner) openEnvironment(ctx context.Context, c Component) (spec framework.Spec, first *vector.TimeSteps, err error) {
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {
 		return spec, nil, err
@@ -312,7 +289,7 @@ func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec fra
 	if err != nil {
 		return spec, nil, err
 	}
-	if err := x.Declared.add(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
+	if err := x.declare(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
 		return spec, nil, errors.Join(err, env.Close())
 	}
 	spec = env.Spec()
@@ -327,8 +304,20 @@ func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec fra
 	return spec, first, env.Close()
 }
 
+// declare takes over the metrics that a plugin of one side declares.
+func (x *Runner) declare(side string, m *vector.Measures) error {
+	if m == nil {
+		return nil
+	}
+	if err := vector.CheckMetrics(m.Metrics); err != nil {
+		return fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
+	}
+	x.Declared.Add(side, m.Metrics)
+	return nil
+}
+
 // notes are sentences about agents that a reader of the results must know.
-func (x *Experiment) notes() (list []string) {
+func (x *Runner) notes() (list []string) {
 	if len(x.notGreedy) > 0 {
 		list = append(list, "In evaluations these agents act as they do when they learn, as they have no greedy actions: "+strings.Join(x.notGreedy, ", "))
 	}
@@ -343,49 +332,49 @@ func (x *Experiment) notes() (list []string) {
 
 // openAgent opens an agent for the environment of a name and spec. It makes sure that the
 // agent can be saved and can begin with a saved agent, where the config wants that.
-func (x *Experiment) openAgent(ctx context.Context, c Component, environment string, spec framework.Spec, first *vector.TimeSteps) error {
+func (x *Runner) openAgent(ctx context.Context, c Component, environment string, spec framework.Spec, first *vector.TimeSteps) error {
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {
 		return err
 	}
-	var saved origin
+	var saved SavedAgents
 	if c.WarmStart != nil { // whose files say how the agent is opened
-		if saved, err = x.Plan.origin(c, environment); err != nil {
+		if saved, err = x.warm.Of(c, environment); err != nil {
 			return At(err, "warm_start")
 		}
 		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.reused, c.Name) {
 			x.reused = append(x.reused, c.Name)
 		}
-		if saved.mixed() && !slices.Contains(x.mixedAgents, c.Name) {
+		if saved.Mixed() && !slices.Contains(x.mixedAgents, c.Name) {
 			x.mixedAgents = append(x.mixedAgents, c.Name)
 		}
 	}
-	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)
+	agent, err := openAgent(ctx, p, x.Plan, x.warm, c, spec, 1)
 	if err != nil {
 		return err
 	}
 	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.notGreedy, c.Name) {
 		x.notGreedy = append(x.notGreedy, c.Name)
 	}
-	err = x.Plan.checkSaving(ctx, agent, c, spec, first)
+	err = checkSaving(ctx, x.Plan, agent, c, spec, first)
 	if err == nil && c.WarmStart != nil {
 		var d vector.Description
 		if d, err = p.Describe(ctx); err == nil {
-			err = At(saved.check(ctx, agent, d.ID, c, spec), "warm_start")
+			err = At(saved.Check(d.ID, c, spec, func(state []byte) error { return vector.Load(ctx, agent, 0, state) }), "warm_start")
 		}
 	}
 	if err != nil {
 		return errors.Join(err, agent.Close())
 	}
-	return errors.Join(x.Declared.add(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
+	return errors.Join(x.declare(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
 }
 
 // identify finds out which programs the plugins are.
-func (x *Experiment) identify(ctx context.Context) error {
+func (x *Runner) identify(ctx context.Context) error {
 	var names []string // in the order of the plan
 	components := map[string][]Component{}
 	for _, c := range slices.Concat(x.Plan.Environments, x.Plan.Agents) {
-		name := c.commandLine()
+		name := c.CommandLine()
 		if components[name] == nil {
 			names = append(names, name)
 		}
@@ -403,7 +392,7 @@ func (x *Experiment) identify(ctx context.Context) error {
 				if program.Files == nil {
 					program.Files = map[string]string{}
 				}
-				err = x.Plan.originFiles(program.Files, c)
+				err = x.warm.Files(x.Plan, c, program.Files)
 			}
 		}
 		if err != nil {
@@ -416,7 +405,7 @@ func (x *Experiment) identify(ctx context.Context) error {
 
 // tasks finds out what is known of the environments. One that fails to say is left
 // out: its runs will show what is wrong.
-func (x *Experiment) tasks(ctx context.Context) map[string]result.Task {
+func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
 	known := map[string]result.Task{}
 	for _, c := range x.Plan.Environments {
 		p, err := x.pool.keep(ctx, c)

@@ -31,8 +31,8 @@ func TestLock(t *testing.T) {
 	for _, name := range []string{old, record, strange} {
 		must.Do(t, os.Chtimes(name, hourAgo, hourAgo))
 	}
-	release := must.Get(Lock(dir))(t)
-	if _, err := Lock(dir); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "another rlrun (process ") {
+	release := must.Get((Dir{Path: dir}).Claim())(t)
+	if _, err := (Dir{Path: dir}).Claim(); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "another rlrun (process ") {
 		t.Errorf("a second lock: got %v", err)
 	}
 	must.Do(t, release())
@@ -51,7 +51,7 @@ func TestLockIsNotFollowed(t *testing.T) {
 	if err := os.Symlink(thesis, filepath.Join(dir, lockFile)); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Lock(dir); !errors.Is(err, lockfile.ErrForeign) {
+	if _, err := (Dir{Path: dir}).Claim(); !errors.Is(err, lockfile.ErrForeign) {
 		t.Errorf("got %v", err)
 	}
 	if data, _ := os.ReadFile(thesis); string(data) != "Chapter 1" {
