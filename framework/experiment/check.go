@@ -62,6 +62,9 @@ func (x *Runner) Check(ctx context.Context, params ParamsCheck) error {
 		err = x.checkMetrics()
 	}
 	if err == nil {
+		err = x.checkGiven(ctx)
+	}
+	if err == nil {
 		err = x.identify(ctx)
 	}
 	if err == nil {
@@ -147,7 +150,20 @@ func (x *Runner) checkMetrics() error {
 	declared := func(m result.Metric, path ...any) {
 		known := slices.ContainsFunc(definitions, func(d metric.Definition) bool { return d.Name == m })
 		if m.OfPlugin() && !known {
-			found.list = append(found.list, At(fmt.Errorf("no plugin of the experiment declares the metric %s", m), path...))
+			text := "; they declare none"
+			if len(definitions) > 0 {
+				var names []result.Metric
+				for _, d := range definitions {
+					names = append(names, d.Name)
+				}
+				text = ", only " + metric.Names(names)
+			}
+			found.list = append(found.list, At(fmt.Errorf("no plugin of the experiment declares the metric %s%s", m, text), path...))
+		}
+	}
+	for i, m := range x.Plan.Config.Record.Metrics {
+		if !strings.HasSuffix(string(m), ".*") {
+			declared(m, "record", "metrics", i)
 		}
 	}
 	for i, m := range x.Plan.Config.Report.Metrics {

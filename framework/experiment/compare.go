@@ -67,9 +67,8 @@ func (p *Plan) compare() error {
 	if c.Metric.OfPlugin() && c.Until != "" {
 		return At(fmt.Errorf("until %s needs a metric of rlrun's own, and %s is a plugin's", c.Until, c.Metric), "compare", "metric")
 	}
-	recorded := p.Config.Record.Metrics
-	if !c.Metric.OfPlugin() && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, c.Metric.RecordedAs()) {
-		return At(fmt.Errorf("%s is not recorded; add %s to record.metrics", c.Metric, c.Metric.RecordedAs()), "compare", "metric")
+	if err := p.Config.Record.has(c.Metric); err != nil {
+		return At(err, "compare", "metric")
 	}
 	for name, r := range c.Scores {
 		if !slices.ContainsFunc(p.Environments, func(e Component) bool { return e.Name == name }) {

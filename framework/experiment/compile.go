@@ -40,19 +40,27 @@ func Compile(cfg Config) (*Plan, error) {
 		cfg.Output = "results/" + result.Slug(cfg.Name)
 	}
 	if len(cfg.Record.Metrics) == 0 {
-		// A metric that an environment cannot give is left out of its records.
-		cfg.Record.Metrics = metric.Select(func(d *metric.Definition) bool { return d.Default })
+		cfg.Record.Metrics = everyMetric()
+	}
+	for i, m := range cfg.Record.Metrics {
+		if err := cfg.recordable(m); err != nil {
+			return nil, At(err, "record", "metrics", i)
+		}
 	}
 	if cfg.Record.Decisions == nil {
 		cfg.Record.Decisions = new(200)
 	}
-	for i, m := range cfg.Report.Metrics {
-		if err := knownMetric(m); err != nil {
-			return nil, At(err, "report", "metrics", i)
-		}
-	}
 	if err := cfg.compileSaving(); err != nil {
 		return nil, err
+	}
+	for i, m := range cfg.Report.Metrics {
+		err := knownMetric(m)
+		if err == nil {
+			err = cfg.Record.has(m)
+		}
+		if err != nil {
+			return nil, At(err, "report", "metrics", i)
+		}
 	}
 	p := &Plan{Config: cfg}
 	var err error

@@ -117,8 +117,9 @@ type Recording struct {
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,default=10"`
 	// Points is the number of grid points with grid: log. Default: 200.
 	Points int `json:"points,omitempty" jsonschema:"minimum=1,maximum=1000000,default=200"`
-	// Metrics to record. Default: all that the environment has. Metrics that plugins
-	// declare are always recorded.
+	// Metrics to record. agent.NAME and environment.NAME are those that plugins declare, and
+	// agent.* and environment.* are all of them. Default: all that the environment and
+	// the agent have.
 	Metrics []result.Metric `json:"metrics,omitempty"`
 	// Decisions is the largest number of decisions that are kept of each run of
 	// an agent with exploration. If a run has more, every second one is kept,

@@ -44,9 +44,12 @@ func (p *Plan) Key(c Cell) result.Key {
 func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
-		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics,
+		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics, Asked: p.Config.asked(),
 		Experiments:  p.Identities(),
 		Environments: Labels(p.Environments), Agents: Labels(p.Agents),
+	}
+	if c := p.Config.Compare; c != nil {
+		m.Compared = c.Metric
 	}
 	for _, c := range p.Environments {
 		m.EnvironmentPlugins = append(m.EnvironmentPlugins, c.CommandLine())

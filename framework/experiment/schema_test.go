@@ -51,12 +51,12 @@ func generate(t *testing.T) []byte {
 		outputs.Items.Enum = append(outputs.Items.Enum, o.Name())
 		outputs.Description += fmt.Sprintf(" %s makes %s.", o.Name(), o.Doc())
 	}
-	recorded := property(t, s, "Recording", "metrics").Items
-	for _, m := range metric.Select(func(d *metric.Definition) bool { return d.At != nil || d.Sparse }) {
-		recorded.Enum = append(recorded.Enum, m)
+	for _, of := range []string{"Recording", "Report"} {
+		items := property(t, s, of, "metrics").Items
+		for _, m := range metric.Select(func(d *metric.Definition) bool { return d.At != nil || d.Sparse }) {
+			items.Examples = append(items.Examples, m) // not all: plugins declare metrics
+		}
 	}
-	drawn := property(t, s, "Report", "metrics").Items
-	drawn.Examples = recorded.Enum // not all: plugins declare metrics
 	out := must.Get(json.MarshalIndent(s, "", "  "))(t)
 	// Schemas marshal with < and > escaped for HTML; people read this file.
 	return []byte(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(out)) + "\n")

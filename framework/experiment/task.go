@@ -44,6 +44,21 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, er
 // describeModel returns nil if the environment does not give its model, or if it
 // differs between runs and has several states.
 func describeModel(ctx context.Context, env vector.Environment) (*result.Task, error) {
+	models, err := modelsOf(ctx, env)
+	if err != nil || models == nil {
+		return nil, err
+	}
+	if models[0].NumStates() == 1 {
+		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, nil
+	}
+	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
+		return nil, nil
+	}
+	return describe(models[0], env.Spec().Continuing), nil
+}
+
+// modelsOf returns the models of both lanes; nil if the environment does not give them.
+func modelsOf(ctx context.Context, env vector.Environment) ([]*mdp.Tabular, error) {
 	read := env.Abilities().Models
 	if read == nil {
 		return nil, nil
@@ -62,13 +77,7 @@ func describeModel(ctx context.Context, env vector.Environment) (*result.Task, e
 	if len(models) != 2 || models[0] == nil {
 		return nil, nil
 	}
-	if models[0].NumStates() == 1 {
-		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, nil
-	}
-	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
-		return nil, nil
-	}
-	return describe(models[0], env.Spec().Continuing), nil
+	return models, nil
 }
 
 // describe fills in the properties that can be computed, and leaves out the others.

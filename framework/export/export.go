@@ -121,6 +121,9 @@ func outcomeRows(s *Source) iter.Seq2[[]outcomeRow, error] {
 			for k, run := range r.Runs {
 				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), r.Values[k]})
 			}
+			for _, run := range r.Without { // not known
+				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), math.NaN()})
+			}
 			if !yield(rows, nil) {
 				return
 			}
@@ -201,11 +204,7 @@ func writeLaTeX(directory string, s *Source) ([]string, error) {
 				}
 				fmt.Fprintf(w, "%s & %d", result.LaTeX(agent), runs)
 				for _, m := range metrics {
-					cell := ""
-					if row := s.Summary.Row(env, agent, m); row != nil {
-						cell = result.LaTeX(row.Estimate.String())
-					}
-					fmt.Fprintf(w, " & %s", cell)
+					fmt.Fprintf(w, " & %s", result.LaTeX(s.Summary.Cell(env, agent, m)))
 				}
 				fmt.Fprintln(w, ` \\`)
 			}

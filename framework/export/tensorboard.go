@@ -23,6 +23,13 @@ func writeTensorBoard(directory string, s *Source) (files []string, err error) {
 	if !s.Started.IsZero() {
 		wall = float64(s.Started.UnixNano()) / 1e9
 	}
+	unknown := map[[2]string][]result.Metric{} // by environment and agent
+	for i := range s.Summary.Rows {
+		if r := &s.Summary.Rows[i]; r.N == 0 {
+			cell := [2]string{r.Environment, r.Agent}
+			unknown[cell] = append(unknown[cell], r.Metric)
+		}
+	}
 	for rec, err := range s.Records() {
 		if err != nil {
 			return files, err
@@ -37,7 +44,7 @@ func writeTensorBoard(directory string, s *Source) (files []string, err error) {
 		name := filepath.Join(run, fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(wall)))
 		// Thousands of small files: they are not synced one by one.
 		var events bytes.Buffer
-		writeEvents(&events, &rec, meta.Grid, wall)
+		writeEvents(&events, &rec, unknown[[2]string{rec.Environment, rec.Agent}], meta.Grid, wall)
 		if err := os.WriteFile(filepath.Join(directory, name), events.Bytes(), 0o666); err != nil {
 			return files, err
 		}
@@ -54,22 +61,30 @@ func slugs(labels []string) map[string]string {
 	return out
 }
 
-func writeEvents(w *bytes.Buffer, rec *result.Record, grid []int, wall float64) {
+// writeEvents writes the curves of a run. An unknown metric has a point without a value at the end.
+func writeEvents(w *bytes.Buffer, rec *result.Record, unknown []result.Metric, grid []int, wall float64) {
 	// Event: 1 wall_time, 2 step, 3 file_version, 5 summary.
 	event := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(wall))
 	writeRecord(w, appendBytes(event[:len(event):len(event)], 3, []byte("brain.Event:2")))
 	metrics := slices.Sorted(maps.Keys(rec.Curves))
 	for i, step := range grid {
 		var summary []byte
-		for _, m := range metrics {
-			curve := rec.Curves[m]
-			if i >= len(curve) || math.IsNaN(curve[i]) || math.IsInf(curve[i], 0) {
-				continue
-			}
+		add := func(m result.Metric, x float64) {
 			// Summary: 1 value. Value: 1 tag, 2 simple_value.
 			value := appendBytes(nil, 1, []byte(m))
-			value = binary.LittleEndian.AppendUint32(append(value, 2<<3|5), math.Float32bits(float32(curve[i])))
+			value = binary.LittleEndian.AppendUint32(append(value, 2<<3|5), math.Float32bits(float32(x)))
 			summary = appendBytes(summary, 1, value)
+		}
+		for _, m := range metrics {
+			curve := rec.Curves[m]
+			if i < len(curve) && !math.IsNaN(curve[i]) && !math.IsInf(curve[i], 0) {
+				add(m, curve[i])
+			}
+		}
+		if i == len(grid)-1 {
+			for _, m := range unknown {
+				add(m, math.NaN())
+			}
 		}
 		if summary == nil {
 			continue

@@ -23,7 +23,7 @@ type Batch struct {
 	Steps       int                // interactions a run, at least 1; 0 to evaluate the agents of Start alone
 	Grid        []int              // increasing step numbers in [1, Steps] at which curves get a point
 	Discount    float64            // γ of result.DiscountedReturn, in [0,1]
-	Metrics     []result.Metric    // of the host, to record; those of plugins are recorded besides
+	Metrics     []result.Metric    // to record; agent.* and environment.* are all that a plugin declares
 	// Start, if not nil, returns the saved agent that a run begins with, in place of a
 	// fresh one.
 	Start func(run int) (*Snapshot, error)

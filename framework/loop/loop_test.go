@@ -151,18 +151,41 @@ func TestCurvesAgreeAcrossGrids(t *testing.T) {
 	if coarse[0].Episodes != fine[0].Episodes || fine[0].Episodes < 5 {
 		t.Errorf("%d and %d episodes, want the same number, about 20", coarse[0].Episodes, fine[0].Episodes)
 	}
-	if returns := fine[0].Curves[result.EpisodeReturn]; countNumbers(returns) != fine[0].Episodes {
-		t.Errorf("%d episode returns for %d episodes", countNumbers(returns), fine[0].Episodes)
-	}
 }
 
-func countNumbers(xs []float64) (n int) {
-	for _, x := range xs {
-		if !math.IsNaN(x) {
-			n++
+// The curve of episode returns is the mean of the last 100 that ended, by the rewards and the
+// ends of episodes at every step. It is there from the first end on, and does not depend on the
+// grid.
+func TestEpisodeReturnIsOfTheLastHundred(t *testing.T) {
+	const steps = 2500
+	fine := must.Get(Run(t.Context(), batch(t, []int{3}, steps, EveryGrid(1, steps))))(t)[0]
+	grid := LogGrid(30, steps)
+	coarse := must.Get(Run(t.Context(), batch(t, []int{3}, steps, grid)))(t)[0].Curves[result.EpisodeReturn]
+	var returns []float64
+	sum := 0.0
+	for i, reward := range fine.Curves[result.Reward] {
+		sum += reward
+		if fine.Curves[metric.EpisodeRate][i] == 1 {
+			returns, sum = append(returns, sum), 0
+		}
+		want, got := math.NaN(), fine.Curves[result.EpisodeReturn][i]
+		if n := len(returns); n > 0 {
+			last := returns[max(0, n-metric.RecentEpisodes):]
+			want = 0
+			for _, x := range last {
+				want += x / float64(len(last))
+			}
+		}
+		if math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > 1e-9 {
+			t.Fatalf("step %d, %d episodes: got %v, want %v", i+1, len(returns), got, want)
+		}
+		if k := slices.Index(grid, i+1); k >= 0 && coarse[k] != got && !math.IsNaN(got) {
+			t.Fatalf("step %d: %v on a coarse grid, %v on a fine one", i+1, coarse[k], got)
 		}
 	}
-	return n
+	if len(returns) < 300 {
+		t.Fatalf("only %d episodes", len(returns))
+	}
 }
 
 func TestRunNamesTheFailingLane(t *testing.T) {

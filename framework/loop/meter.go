@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -13,6 +14,7 @@ import (
 type meter struct {
 	side     string // "environment" or "agent"
 	measures *vector.Measures
+	wanted   []bool // of its metrics, those to record
 	values   []float64
 	curves   [][]float64 // those of lane 0, then those of lane 1, …
 }
@@ -23,7 +25,13 @@ func newMeters(b *Batch) (meters []meter) {
 		{side: result.EnvironmentMetrics, measures: b.Environment.Abilities().Measures},
 		{side: result.AgentMetrics, measures: b.Agent.Abilities().Measures},
 	} {
-		if x.measures != nil {
+		if x.measures == nil {
+			continue
+		}
+		for _, m := range x.measures.Metrics {
+			x.wanted = append(x.wanted, result.MetricOf(x.side, m.Name).In(b.Metrics))
+		}
+		if slices.Contains(x.wanted, true) {
 			x.curves = make([][]float64, len(b.Runs)*len(x.measures.Metrics))
 			meters = append(meters, x)
 		}
@@ -46,6 +54,9 @@ func (r *recorder) measure(ctx context.Context) error {
 		}
 		for k, lane := range r.due {
 			for m := range n {
+				if !x.wanted[m] {
+					continue
+				}
 				at := lane*n + m
 				x.curves[at] = append(x.curves[at], x.values[k*n+m])
 			}
@@ -55,16 +66,13 @@ func (r *recorder) measure(ctx context.Context) error {
 	return nil
 }
 
-// addTo adds the curves of a lane that ever had a value.
+// addTo adds the curves of a lane that are to be recorded and ever had a value.
 func (x *meter) addTo(curves map[result.Metric][]float64, lane int) {
 	n := len(x.measures.Metrics)
 	for m, metric := range x.measures.Metrics {
 		points := x.curves[lane*n+m]
-		for _, v := range points {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				curves[result.MetricOf(x.side, metric.Name)] = points
-				break
-			}
+		if x.wanted[m] && slices.ContainsFunc(points, func(v float64) bool { return !math.IsNaN(v) }) {
+			curves[result.MetricOf(x.side, metric.Name)] = points
 		}
 	}
 }

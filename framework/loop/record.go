@@ -70,7 +70,8 @@ type laneRecord struct {
 	point     int           // index of the next grid point
 	window    metric.Window // since the last grid point; most of it is set at the next one
 	episodes  int
-	explored  int // exploratory actions up to the last grid point
+	recent    []float64 // returns of the last finished episodes; nil if no metric needs them
+	explored  int       // exploratory actions up to the last grid point
 	modeled   bool
 	curves    []curve
 	evaluated []evaluated // in the order of their steps
@@ -89,20 +90,30 @@ func newRecorder(b *Batch) *recorder {
 	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
 		r.first = d.Start
 	}
-	curves := make([]curve, len(b.Metrics))
-	for k, m := range b.Metrics {
-		d := metric.Define(m)
-		if curves[k] = (curve{metric: m, at: d.At}); d.At == nil {
-			curves[k].at = never
+	var curves []curve
+	recent := false
+	for _, m := range b.Metrics {
+		if m.OfPlugin() { // a meter reads it
+			continue
 		}
+		d := metric.Define(m)
+		c := curve{metric: m, at: d.At}
+		if d.At == nil {
+			c.at = never
+		}
+		curves = append(curves, c)
 		r.needsModels = r.needsModels || d.Model
+		recent = recent || m == metric.EpisodeReturn
 	}
 	points := len(b.Grid)
 	for i := range r.lanes {
 		l := &r.lanes[i]
 		r.hot[i].sums.weight = 1
 		nan := math.NaN()
-		l.window = metric.Window{Gaps: nan, Optimal: nan, Gain: nan, Explored: nan, Hold: nan}
+		if recent {
+			l.recent = make([]float64, 0, metric.RecentEpisodes)
+		}
+		l.window = metric.Window{Recent: nan, Gaps: nan, Optimal: nan, Gain: nan, Explored: nan, Hold: nan}
 		l.curves = slices.Clone(curves)
 		room := make([]float64, len(curves)*points)
 		for k := range l.curves {
@@ -215,7 +226,11 @@ func one(b bool) int {
 
 func (r *recorder) endEpisode(i int) {
 	l := &r.lanes[i]
-	l.window.Returns += r.hot[i].sums.episode
+	if n := cap(l.recent); len(l.recent) < n {
+		l.recent = append(l.recent, r.hot[i].sums.episode)
+	} else if n > 0 {
+		l.recent[l.episodes%n] = r.hot[i].sums.episode
+	}
 	r.hot[i].sums.episode = 0
 	l.window.Episodes++
 	l.episodes++
@@ -281,6 +296,15 @@ func optimalGain(m *mdp.Tabular) float64 {
 	return gain
 }
 
+// KnowsOptimum tells which metrics a model gives, of an environment whose tasks continue or end:
+// the regret, and whether an action is optimal.
+func KnowsOptimum(m *mdp.Tabular, continuing bool) (regret, action bool) {
+	if m.NumStates() == 1 {
+		return true, true
+	}
+	return continuing && !math.IsNaN(optimalGain(m)), false
+}
+
 // gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the
 // expected regret of one pull of each arm (Lattimore & Szepesvári 2020, §4.5).
 func gaps(dst []float64, m *mdp.Tabular) {
@@ -304,6 +328,13 @@ func (r *recorder) flush(i int) {
 	w := &l.window
 	w.Step, w.Width = h.steps, float64(h.steps-w.Step)
 	w.Reward, w.Total, w.Discounted = h.sums.window, w.Total+h.sums.window, h.sums.discounted
+	if len(l.recent) > 0 && w.Episodes > 0 {
+		sum := 0.0
+		for _, x := range l.recent {
+			sum += x
+		}
+		w.Recent = sum / float64(len(l.recent))
+	}
 	if l.modeled {
 		w.Gaps, w.Optimal = h.choices.regret, float64(h.choices.optimal)
 	}
@@ -319,7 +350,7 @@ func (r *recorder) flush(i int) {
 	if len(r.meters) > 0 {
 		r.due = append(r.due, i)
 	}
-	h.sums.window, h.choices.optimal, w.Returns, w.Episodes = 0, 0, 0, 0
+	h.sums.window, h.choices.optimal, w.Episodes = 0, 0, 0
 	l.point++
 	h.nextAt = r.nextAt(i)
 }

@@ -8,7 +8,7 @@ const (
 	FinalReward      Name = "final_reward"      // mean reward of the last tenth of a run; it has no curve
 	CumulativeReward Name = "cumulative_reward" // sum of rewards of steps 1..t
 	DiscountedReturn Name = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
-	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of episodes that ended in steps t'+1..t
+	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of the last RecentEpisodes that ended in steps 1..t
 	EpisodeRate      Name = "episode_rate"      // episodes that ended in steps t'+1..t, per step (Sutton & Barto 2018, ex. 6.5)
 	// EvaluationReturn is the mean undiscounted return of the episodes of the latest
 	// evaluation in steps t'+1..t, and EvaluationReward the mean reward of its steps
@@ -37,7 +37,7 @@ var builtin = [...]Definition{
 	{
 		Name: Reward, Title: "mean reward", Axis: "mean reward per step (window mean)", Unit: "reward",
 		Text:   "Mean reward of the steps since the previous recorded step; in summaries, of all steps.",
-		Better: Higher, Value: Mean, EveryStep: true, Always: true, Default: true, Keep: 1,
+		Better: Higher, Value: Mean, EveryStep: true, Always: true, Default: true, Keep: 9,
 		At:     func(w *Window) float64 { return w.Reward / w.Width },
 		Scale:  func(gain, _, _ float64) float64 { return gain },
 		Bounds: perStep,
@@ -67,15 +67,10 @@ var builtin = [...]Definition{
 		At: func(w *Window) float64 { return w.Discounted },
 	},
 	{
-		Name: EpisodeReturn, Title: "episode return", Axis: "return per episode (window mean)", Unit: "reward",
-		Text:   "Mean undiscounted return of the episodes that ended since the previous recorded step.",
+		Name: EpisodeReturn, Title: "episode return", Axis: "return per episode (last 100 finished)", Unit: "reward",
+		Text:   "Mean undiscounted return of the last 100 finished episodes, or of all if fewer have ended; in summaries, the mean of this over the run from the first end of an episode on.",
 		Better: Higher, Value: Mean, Default: true, Keep: 4,
-		At: func(w *Window) float64 {
-			if w.Episodes == 0 {
-				return math.NaN()
-			}
-			return w.Returns / float64(w.Episodes)
-		},
+		At: func(w *Window) float64 { return w.Recent },
 	},
 	{
 		Name: EpisodeRate, Title: "episode rate", Axis: "episodes per step (window mean)", Unit: "episodes per step",

@@ -22,6 +22,11 @@ const (
 	Lower   Better = "lower"
 )
 
+// RecentEpisodes is the number of finished episodes whose mean return EpisodeReturn is. A mean
+// over the episodes that end in a window would leave out each run in which none does, and
+// so the long episodes.
+const RecentEpisodes = 100
+
 // Value says how the curve of a run becomes its one value.
 type Value string
 
@@ -93,7 +98,9 @@ type Window struct {
 	Total      float64 // sum of all rewards
 	Discounted float64 // discounted sum of all rewards
 	Episodes   int     // that ended in the window
-	Returns    float64 // sum of their undiscounted returns
+	// Recent is the mean undiscounted return of the last RecentEpisodes that ended, or of all
+	// if fewer have; NaN if none has.
+	Recent float64
 	// Gaps is the sum, over all steps, of the optimal expected reward minus the action's,
 	// and Optimal the number of optimal actions in the window. NaN unless the model is
 	// known and has one state.
@@ -145,6 +152,16 @@ func Names(list []Name) string {
 
 // OfPlugin reports whether a plugin declares the metric: its name has a dot.
 func (n Name) OfPlugin() bool { return strings.Contains(string(n), ".") }
+
+// AllOf names, in a list of metrics to record, all of a side's own: "agent.*".
+func AllOf(side string) Name { return Name(side + ".*") }
+
+// In tells whether a list of metrics to record has the metric, by its name or as one of all
+// of a plugin's own.
+func (n Name) In(list []Name) bool {
+	side, _, own := strings.Cut(string(n), ".")
+	return slices.Contains(list, n) || own && slices.Contains(list, AllOf(side))
+}
 
 // RecordedAs returns the metric that records hold in place of one that can be made
 // from it.

@@ -75,14 +75,16 @@ type cell struct{ environment, agent string }
 // sample holds one agent's results in one environment.
 type sample struct {
 	ok, failed, givenUp int
+	runs                []int // that are ok
 	outcomes            map[Metric]*outcomes
 	curves              map[Metric][]stat.Moments // one a grid point
+	overflowed          map[Metric]int            // runs with values that are infinite or too large
 	choices             Choices
 	iqm                 map[Metric]stat.Interval // once computed
 }
 
 func newSample(c cell) *sample {
-	return &sample{outcomes: map[Metric]*outcomes{}, curves: map[Metric][]stat.Moments{}, iqm: map[Metric]stat.Interval{},
+	return &sample{overflowed: map[Metric]int{}, outcomes: map[Metric]*outcomes{}, curves: map[Metric][]stat.Moments{}, iqm: map[Metric]stat.Interval{},
 		choices: Choices{Environment: c.environment, Agent: c.agent}}
 }
 
@@ -155,9 +157,10 @@ func (a *aggregator) add(s *sample, rec *Record) {
 		}
 		return
 	}
+	s.runs = append(s.runs, rec.Run)
 	a.mixture.add(&a.meta, c, rec.Programs)
 	for m, curve := range rec.Curves {
-		a.addCurve(s, rec.Run, m, curve)
+		a.addCurve(s, rec, m, curve)
 	}
 	for i := range rec.Decisions {
 		s.choices.add(&rec.Decisions[i])
@@ -168,9 +171,12 @@ func (a *aggregator) add(s *sample, rec *Record) {
 		case !ok || recorded:
 		case d.Derive == nil:
 			s.set(rec.Run, d.Name, a.value(&d, curve))
+			if slices.Contains(rec.Infinite, d.From) {
+				s.overflowed[d.Name]++
+			}
 		default:
 			a.derived = d.Derive(a.derived[:0], curve, a.widths)
-			a.addCurve(s, rec.Run, d.Name, a.derived)
+			a.addCurve(s, rec, d.Name, a.derived)
 		}
 	}
 }
@@ -227,7 +233,7 @@ func (a *aggregator) checkOK(rec *Record) error {
 		if len(curve) != len(a.meta.Grid) {
 			return fmt.Errorf("curve %s has %d values, the recording grid %d", m, len(curve), len(a.meta.Grid))
 		}
-		if len(a.meta.Recorded) > 0 && !slices.Contains(a.meta.Recorded, m) && !m.OfPlugin() {
+		if len(a.meta.Recorded) > 0 && !m.In(a.meta.Recorded) {
 			return fmt.Errorf("curve %s: the experiment does not record it", m)
 		}
 	}
@@ -246,8 +252,8 @@ func (a *aggregator) checkOK(rec *Record) error {
 	return nil
 }
 
-// addCurve adds a curve of a run.
-func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
+// addCurve adds a curve of a run. A run with a point that is too large has no value.
+func (a *aggregator) addCurve(s *sample, rec *Record, m Metric, curve []float64) {
 	if !a.meta.wants(m) || len(curve) == 0 {
 		return
 	}
@@ -257,9 +263,16 @@ func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
 		s.curves[m] = points
 	}
 	for i, x := range curve {
-		points[i].Add(x)
+		if !tooLarge(x) {
+			points[i].Add(x)
+		}
 	}
-	s.set(run, m, a.value(a.meta.Define(m), curve))
+	value := a.value(a.meta.Define(m), curve)
+	if from := metric.Define(m).From; slices.Contains(rec.Infinite, m) || from != "" && slices.Contains(rec.Infinite, from) || slices.ContainsFunc(curve, tooLarge) {
+		s.overflowed[m]++
+		value = math.NaN()
+	}
+	s.set(rec.Run, m, value)
 }
 
 // value is a run's one value of a metric, by its curve.
@@ -293,6 +306,9 @@ func total(curve []float64) float64 {
 // largest is the largest magnitude that a value may have. With larger ones, sums and
 // differences may overflow.
 const largest = 1e300
+
+// tooLarge tells whether a value is infinite or beyond the largest.
+func tooLarge(x float64) bool { return math.Abs(x) > largest }
 
 // set stores a run's value of a metric. NaN is none, and so is one beyond the largest.
 func (s *sample) set(run int, m Metric, x float64) {
@@ -337,6 +353,9 @@ func (a *aggregator) summary() *Summary {
 			if s.choices.Kept > 0 {
 				out.Choices = append(out.Choices, s.choices.done())
 			}
+			for _, m := range slices.Sorted(maps.Keys(s.overflowed)) {
+				out.Notices = append(out.Notices, fmt.Sprintf("%s of %s in %s is infinite or beyond %g in %d of %d runs, which have no value of it; give rewards and metrics in a larger unit", m, agent, env, largest, s.overflowed[m], s.ok))
+			}
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)
 				if i > 0 {
@@ -353,12 +372,19 @@ func (a *aggregator) summary() *Summary {
 	return out
 }
 
-// metrics lists those that any run holds, in display order.
+// metrics lists those that any run holds, and those that the config names, in display order.
 func (s *sample) metrics(meta *Meta) []Metric {
 	var out []Metric
 	for m := range maps.Keys(s.outcomes) {
 		if meta.wants(m) {
 			out = append(out, m)
+		}
+	}
+	if s.ok > 0 {
+		for _, m := range meta.asked() {
+			if s.outcomes[m] == nil && meta.wants(m) {
+				out = append(out, m)
+			}
 		}
 	}
 	sortMetrics(out, meta.order())
@@ -367,8 +393,19 @@ func (s *sample) metrics(meta *Meta) []Metric {
 
 func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	o := s.outcomes[m]
-	return Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed,
+	if o == nil {
+		o = &outcomes{}
+	}
+	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: s.overflowed[m],
 		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
+	for k, i := 0, 0; k < len(s.runs) && len(o.runs) < len(s.runs); k++ {
+		if i < len(o.runs) && o.runs[i] == s.runs[k] {
+			i++
+		} else {
+			row.Without = append(row.Without, s.runs[k])
+		}
+	}
+	return row
 }
 
 // addIQM fills in the interquartile means of rows, on all processors. Rows of as many
@@ -420,7 +457,7 @@ func (a *aggregator) addIQM(rows []Row) {
 // difference pairs the runs of a row with those of the first agent's. Values that differ
 // by rounding only count as equal.
 func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
-	if base == nil {
+	if base == nil || x == nil {
 		return nil
 	}
 	var d stat.Moments

@@ -13,7 +13,7 @@ import (
 // plugin's title.
 func TestDeclaredMetric(t *testing.T) {
 	meta := Meta{Name: "x", Steps: 4, Grid: []int{1, 4}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 1,
-		Recorded: []Metric{Reward}}
+		Recorded: []Metric{Reward, "environment.*"}}
 	rec := Record{Environment: "e", Agent: "a", Status: OK, Steps: 4,
 		Curves: map[Metric][]float64{Reward: {0, 1}, "environment.fuel": {3, 5}}}
 	all := func(yield func(Record, error) bool) { yield(rec, nil) }

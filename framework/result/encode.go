@@ -34,6 +34,16 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, '}')
 	}
+	if infinite := r.infinite(); len(infinite) > 0 {
+		dst = append(dst, `,"infinite":[`...)
+		for i, m := range infinite {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendString(dst, string(m))
+		}
+		dst = append(dst, ']')
+	}
 	if len(r.Decisions) > 0 {
 		dst = append(dst, `,"decisions":[`...)
 		for i := range r.Decisions {
@@ -48,6 +58,18 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 		dst = appendString(append(dst, `,"experiment":`...), r.Experiment)
 	}
 	return append(dst, '}')
+}
+
+// infinite returns the metrics with an infinite value.
+func (r *Record) infinite() []Metric {
+	out := slices.Clone(r.Infinite)
+	for m, curve := range r.Curves {
+		if slices.ContainsFunc(curve, func(x float64) bool { return math.IsInf(x, 0) }) {
+			out = append(out, m)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (d *Decision) appendJSON(dst []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -114,9 +115,20 @@ func TestNumbersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 
 func TestNotFiniteIsNull(t *testing.T) {
 	r := Record{Status: OK, Curves: map[Metric][]float64{Reward: {math.Inf(1), math.NaN(), math.Inf(-1), 2}}}
-	const want = `{"environment":"","agent":"","run":0,"status":"ok","steps":0,"episodes":0,"curves":{"reward":[null,null,null,2]}}`
+	const want = `{"environment":"","agent":"","run":0,"status":"ok","steps":0,"episodes":0,"curves":{"reward":[null,null,null,2]},"infinite":["reward"]}`
 	if got := string(r.AppendJSON(nil)); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, read := range []func(*Record) error{
+		func(r *Record) error { return json.Unmarshal([]byte(want), r) },
+		func(r *Record) error {
+			return json.Unmarshal([]byte(strings.Replace(want, `"run":0,`, `"run": 0,`, 1)), r)
+		}, // not as written
+	} {
+		var back Record
+		if err := read(&back); err != nil || string(back.AppendJSON(nil)) != want {
+			t.Errorf("%v: back as %s", err, back.AppendJSON(nil))
+		}
 	}
 }
 

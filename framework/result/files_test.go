@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -185,8 +188,85 @@ func TestTableFitsWidth(t *testing.T) {
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
-	if !strings.Contains(buf.String(), "cumulative reward") {
-		t.Errorf("all metrics are gone:\n%s", &buf)
+	if got := buf.String(); !strings.Contains(got, "  mean reward  ") || !strings.Contains(got, "Left out at 80 columns: Δ cumulative to first. A wider terminal") {
+		t.Error(got)
+	}
+	// The metric of the comparison stays, whatever its rank, and all that goes is named.
+	s.Meta.Compared = FinalReward
+	for _, width := range []int{45, 50, 60, 70, 80, 90, 99} {
+		buf.Reset()
+		must.Do(t, WriteTable(&buf, s, width))
+		shown, left, _ := strings.Cut(strings.Join(strings.Fields(buf.String()), " "), "Left out")
+		if !strings.Contains(shown, "final reward") {
+			t.Fatalf("%d columns: %s", width, &buf)
+		}
+		for _, title := range []string{"mean reward", "cumulative reward", "Δ cumulative to first"} {
+			if strings.Contains(shown, " "+title+" ") == strings.Contains(left, title) {
+				t.Errorf("%d columns: %q in the table and out of it, or neither: %s", width, title, &buf)
+			}
+		}
+	}
+}
+
+// A metric that the config names and a cell does not have is not known there. A run without a
+// value is not in a mean, and the cell says so. Values that are too large are told.
+func TestMetricsThatAreNotKnown(t *testing.T) {
+	meta := Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e", "f"}, Agents: []string{"a"}, Runs: 2,
+		Metrics: nil, Recorded: []Metric{Reward, Regret, EpisodeReturn, "agent.*"}, Asked: []Metric{Reward, Regret, EpisodeReturn, "agent.*"},
+		Definitions: []metric.Definition{{Name: "agent.loss", Title: "agent loss"}}}
+	nan := math.NaN()
+	records := func(yield func(Record, error) bool) {
+		for _, r := range []Record{
+			{Environment: "e", Run: 0, Curves: map[Metric][]float64{Reward: {1, 2}, Regret: {1, 1}, EpisodeReturn: {nan, 4}, "agent.loss": {math.Inf(1), 3}}},
+			{Environment: "e", Run: 1, Curves: map[Metric][]float64{Reward: {1, 2}, Regret: {1, 2}, "agent.loss": {5, 3}}},
+			{Environment: "f", Run: 0, Curves: map[Metric][]float64{Reward: {1e308, nan}}, Infinite: []Metric{Reward}},
+			{Environment: "f", Run: 1, Curves: map[Metric][]float64{Reward: {1e308, 1e308}}},
+		} {
+			r.Agent, r.Status, r.Steps, r.Episodes = "a", OK, 2, 1
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	s := must.Get(Aggregate(meta, records))(t)
+	for _, c := range []struct {
+		environment string
+		metric      Metric
+		want        string
+	}{
+		{"e", Reward, "1.5"}, {"e", Regret, "1.5 ± 6.4"}, {"e", EpisodeReturn, "4 (1 of 2)"}, {"e", "agent.loss", "4 (1 of 2)"},
+		{"f", Reward, "overflow"}, {"f", Regret, NotKnown}, {"f", EpisodeReturn, NotKnown}, {"f", "agent.loss", NotKnown},
+	} {
+		if got := s.Cell(c.environment, "a", c.metric); got != c.want {
+			t.Errorf("%s in %s: %q, want %q", c.metric, c.environment, got, c.want)
+		}
+	}
+	for _, want := range []string{"agent.loss of a in e is infinite or beyond 1e+300 in 1 of 2 runs", "reward of a in f is infinite or beyond 1e+300 in 2 of 2 runs"} {
+		if !slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, want) }) {
+			t.Errorf("no notice %q in %q", want, s.Notices)
+		}
+	}
+	if c := s.Curve("f", "a", Reward); c.Runs[0] != 0 || c.Runs[1] != 0 {
+		t.Errorf("a curve of values that are too large: %+v", c)
+	}
+	var b bytes.Buffer
+	must.Do(t, WriteTable(&b, s, 0))
+	if got := b.String(); strings.Count(got, NotKnown) != 3 || strings.Count(got, "overflow") != 3 || !strings.Contains(got, "Notice: reward of a in f is infinite") {
+		t.Error(got)
+	}
+	b.Reset()
+	must.Do(t, WriteSummaryCSV(&b, s))
+	if !strings.Contains(b.String(), "\nf,a,regret,0,0,NaN,NaN,NaN,NaN,NaN,NaN,NaN") {
+		t.Errorf("summary.csv: %s", &b)
+	}
+	path := filepath.Join(t.TempDir(), "results.db")
+	must.Do(t, WriteSQLite(path, s, records))
+	db := must.Get(sql.Open("sqlite", path))(t)
+	defer db.Close()
+	var unknown int
+	must.Do(t, db.QueryRow("SELECT count(*) FROM outcomes WHERE value IS NULL AND metric = 'regret' AND environment = 'f'").Scan(&unknown))
+	if unknown != 2 {
+		t.Errorf("%d outcomes of regret are NULL, want one a run", unknown)
 	}
 }
 

@@ -36,6 +36,11 @@ type Meta struct {
 	// Recorded are the metrics that records may hold, besides those of plugins, whose
 	// names have a dot; nil: any.
 	Recorded []Metric `json:"-"`
+	// Asked are the metrics that the config names, with agent.* and environment.*: a row says
+	// where one is not known. nil: the config leaves the choice to rlrun.
+	Asked []Metric `json:"-"`
+	// Compared is the metric by which agents are compared; empty: Reward.
+	Compared Metric `json:"-"`
 	// Definitions are those of the metrics that plugins declared.
 	Definitions []metric.Definition `json:"definitions,omitempty"`
 	Runs        int                 `json:"runs"` // planned, of each agent in each environment

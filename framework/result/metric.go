@@ -3,6 +3,7 @@ package result
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/metric"
 )
@@ -55,6 +56,22 @@ func (m *Meta) order() []Metric {
 		})...)
 	}
 	return order
+}
+
+// asked are the metrics that the config names, each by its own name.
+func (m *Meta) asked() []Metric {
+	var out []Metric
+	for _, x := range m.Asked {
+		if !strings.HasSuffix(string(x), ".*") {
+			out = append(out, x)
+		}
+	}
+	for _, d := range m.Definitions {
+		if d.Name.In(m.Asked) && !slices.Contains(out, d.Name) {
+			out = append(out, d.Name)
+		}
+	}
+	return out
 }
 
 // sortMetrics puts metrics in the order of order, unknown ones last by name.

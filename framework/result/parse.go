@@ -45,6 +45,12 @@ func parseRecord(line []byte, r *Record, curves bool) bool {
 		}
 		p.want("}")
 	}
+	if p.try(`,"infinite":[`) {
+		for more := true; more && !p.bad; more = p.try(",") {
+			r.Infinite = append(r.Infinite, Metric(p.string()))
+		}
+		p.want("]")
+	}
 	if p.try(`,"decisions":[`) {
 		for more := true; more && !p.bad; more = p.try(",") {
 			r.Decisions = append(r.Decisions, p.decision())

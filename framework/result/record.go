@@ -43,6 +43,9 @@ type Record struct {
 	at       place    // where it was read
 	// Curves holds one value a grid point for every recorded metric; see Metric.
 	Curves map[Metric][]float64 `json:"curves,omitempty"`
+	// Infinite are the metrics whose curve had an infinite value somewhere, in order, as sums of
+	// finite rewards may have. It is read from JSON, and written from Curves.
+	Infinite []Metric `json:"infinite,omitempty"`
 	// Decisions are those of an agent that chooses between options.
 	Decisions []Decision `json:"decisions,omitempty"`
 }

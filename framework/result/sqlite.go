@@ -23,7 +23,8 @@ CREATE TABLE runs (
 	programs TEXT NOT NULL, -- those that made the run: rlrun, environment, agent; see provenance.json
 	PRIMARY KEY (environment, agent, run)
 ) WITHOUT ROWID;
--- one value per run: of a cumulative metric the last, of another the mean over all steps
+-- one value per run: of a cumulative metric the last, of another the mean over all steps; NULL
+-- where it is not known
 CREATE TABLE outcomes (
 	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL,
 	metric TEXT NOT NULL, value REAL,
@@ -208,6 +209,9 @@ func (in *inserter) record(r *Record) {
 func (in *inserter) outcomes(r *Row) {
 	for i, run := range r.Runs {
 		in.row("outcomes", r.Environment, r.Agent, run, string(r.Metric), r.Values[i])
+	}
+	for _, run := range r.Without {
+		in.row("outcomes", r.Environment, r.Agent, run, string(r.Metric), math.NaN())
 	}
 }
 

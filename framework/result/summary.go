@@ -52,12 +52,14 @@ type Failure struct {
 }
 
 // Row sums up one metric of one agent in one environment by one value per run: of
-// a cumulative metric the last, of another the mean over all steps.
+// a cumulative metric the last, of another the mean over all steps. N is 0 where the
+// config names a metric that no run has: it is not known.
 type Row struct {
 	Environment string // label
 	Agent       string // label
 	Metric      Metric // name
 	Failed      int    // runs that failed and are not in N
+	Overflowed  int    // runs with values of the metric that are infinite or too large
 	Estimate
 	// The interquartile mean and its 95 % interval (stat.BootstrapIQM).
 	IQM, IQMLow, IQMHigh float64
@@ -69,6 +71,9 @@ type Row struct {
 	// their values. JSON leaves them out.
 	Runs   []int
 	Values []float64 // one per element of Runs
+	// Without are the numbers of the runs that ended well and have no value, increasing. JSON
+	// leaves them out.
+	Without []int
 }
 
 type rowJSON struct {
@@ -76,6 +81,7 @@ type rowJSON struct {
 	Agent       string `json:"agent"`
 	Metric      Metric `json:"metric"`
 	Failed      int    `json:"failed"`
+	Overflowed  int    `json:"overflowed,omitempty"`
 	estimateJSON
 	IQM        Number    `json:"iqm"`
 	IQMLow     Number    `json:"iqm_ci_low"`
@@ -86,7 +92,7 @@ type rowJSON struct {
 // MarshalJSON writes the columns of summary.csv as keys, and the difference as
 // an estimate.
 func (r Row) MarshalJSON() ([]byte, error) {
-	return json.Marshal(rowJSON{r.Environment, r.Agent, r.Metric, r.Failed, r.Estimate.json(),
+	return json.Marshal(rowJSON{r.Environment, r.Agent, r.Metric, r.Failed, r.Overflowed, r.Estimate.json(),
 		Number(r.IQM), Number(r.IQMLow), Number(r.IQMHigh), r.Difference})
 }
 
@@ -96,7 +102,7 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*r = Row{Environment: w.Environment, Agent: w.Agent, Metric: w.Metric, Failed: w.Failed,
+	*r = Row{Environment: w.Environment, Agent: w.Agent, Metric: w.Metric, Failed: w.Failed, Overflowed: w.Overflowed,
 		Estimate: Estimate{w.N, float64(w.Mean), float64(w.StdErr), float64(w.Low), float64(w.High)},
 		IQM:      float64(w.IQM), IQMLow: float64(w.IQMLow), IQMHigh: float64(w.IQMHigh), Difference: w.Difference}
 	return nil

@@ -19,7 +19,7 @@ import (
 // columns returns the metrics of the terminal table, from left to right: metrics without
 // a curve, then the others as they are shown, then metrics of plugins.
 func columns(s *Summary, env string) []Metric {
-	ms := slices.DeleteFunc(s.MetricsOf(env, false), func(m Metric) bool { return keep(m) == 0 })
+	ms := slices.DeleteFunc(s.MetricsOf(env, false), func(m Metric) bool { return keep(s, m) == 0 })
 	slices.SortStableFunc(ms, func(a, b Metric) int { return tablePlace(a) - tablePlace(b) })
 	return ms
 }
@@ -36,18 +36,25 @@ func tablePlace(m Metric) int {
 	}
 }
 
-// keep is a metric's rank: columns of low rank are left out first.
-func keep(m Metric) float64 {
-	if m.OfPlugin() {
+// keep is a metric's rank: columns of low rank are left out first, and last the metric by
+// which agents are compared.
+func keep(s *Summary, m Metric) float64 {
+	switch {
+	case m == cmp.Or(s.Meta.Compared, Reward):
+		return math.Inf(1)
+	case m.OfPlugin():
 		return 0.5
 	}
 	return float64(metric.Define(m).Keep)
 }
 
+// deltaKeep is the rank of the last column.
+const deltaKeep = 4.5
+
 // WriteTable writes a table an environment: agents, how many of their runs are
 // ok, and each metric as mean ± half of its 95 % interval. The last column is
 // the difference in cumulative reward to the first agent, run by run. A table
-// wider than width characters loses columns; 0 is no limit.
+// wider than width characters loses columns, and names them; 0 is no limit.
 func WriteTable(w io.Writer, s *Summary, width int) error {
 	mixed := ""
 	if s.Mixed != "" {
@@ -79,16 +86,31 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 	return err
 }
 
+// fitTable returns a table that is no wider than width, if there are columns to leave out,
+// and a sentence that names these.
 func fitTable(s *Summary, env string, width int) string {
 	ms := columns(s, env)
-	out := render(s, env, ms)
-	for len(ms) > 1 && width > 0 && text.LongestLineLen(out) > width {
-		least := slices.MinFunc(ms, func(a, b Metric) int { return cmp.Compare(keep(a), keep(b)) })
-		ms = slices.DeleteFunc(ms, func(m Metric) bool { return m == least })
-		out = render(s, env, ms)
+	delta := len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), CumulativeReward)
+	out := render(s, env, ms, delta)
+	var left []string
+	for (len(ms) > 1 || delta) && width > 0 && text.LongestLineLen(out) > width {
+		least := slices.MinFunc(ms, func(a, b Metric) int { return cmp.Compare(keep(s, a), keep(s, b)) })
+		if delta && keep(s, least) > deltaKeep {
+			delta = false
+			left = append(left, deltaTitle)
+		} else {
+			ms = slices.DeleteFunc(ms, func(m Metric) bool { return m == least })
+			left = append(left, s.Meta.Define(least).Title)
+		}
+		out = render(s, env, ms, delta)
+	}
+	if len(left) > 0 {
+		out += "\n" + text.WrapSoft(fmt.Sprintf("Left out at %d columns: %s. A wider terminal shows them, and so does a pipe: rlrun report DIR | cat", width, strings.Join(left, ", ")), width)
 	}
 	return out
 }
+
+const deltaTitle = "Δ cumulative to first"
 
 // column is one column of a table: a header and a cell an agent.
 type column struct {
@@ -96,7 +118,7 @@ type column struct {
 	cell   func(agent string) string
 }
 
-func render(s *Summary, env string, ms []Metric) string {
+func render(s *Summary, env string, ms []Metric, delta bool) string {
 	cols := []column{{"agent", func(agent string) string { return agent }}}
 	count := func(header string, of func(*Count) int) column {
 		return column{header, func(agent string) string { return strconv.Itoa(of(s.Count(env, agent))) }}
@@ -119,14 +141,11 @@ func render(s *Summary, env string, ms []Metric) string {
 	}
 	for _, m := range ms {
 		cols = append(cols, column{s.Meta.Define(m).Title, func(agent string) string {
-			if r := s.Row(env, agent, m); r != nil {
-				return r.Estimate.String()
-			}
-			return ""
+			return s.Cell(env, agent, m)
 		}})
 	}
-	if len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), CumulativeReward) {
-		cols = append(cols, column{"Δ cumulative to first", func(agent string) string {
+	if delta {
+		cols = append(cols, column{deltaTitle, func(agent string) string {
 			if r := s.Row(env, agent, CumulativeReward); r != nil && r.Difference != nil {
 				return r.Difference.Signed()
 			}
@@ -196,6 +215,27 @@ func (e Estimate) String() string {
 	write := Writer(math.Abs(e.Mean), half)
 	return write(e.Mean) + " ± " + write(half)
 }
+
+// Cell is a metric of an agent in an environment as tables show it: the mean over runs with
+// half of its interval, and of how many runs it is if not of all that ended well. "not known":
+// no run has a value. "overflow": values are too large. Empty: no run ended well.
+func (s *Summary) Cell(environment, agent string, m Metric) string {
+	r, c := s.Row(environment, agent, m), s.Count(environment, agent)
+	switch {
+	case c == nil || c.OK == 0:
+		return ""
+	case r == nil || r.N == 0 && r.Overflowed == 0:
+		return NotKnown
+	case r.N == 0:
+		return "overflow"
+	case r.N < c.OK:
+		return fmt.Sprintf("%s (%d of %d)", r.Estimate, r.N, c.OK)
+	}
+	return r.Estimate.String()
+}
+
+// NotKnown stands for a metric that no run of an agent has in an environment.
+const NotKnown = "not known"
 
 // Writer returns how numbers are written beside a deviation: all end at its second
 // significant digit. largest is the largest size of the numbers. A zero has no sign.
