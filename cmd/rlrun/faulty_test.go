@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,8 @@ func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) 
 	return framework.TimeStep{Observation: space.Value{}, Reward: 1}, nil
 }
 
-// serveFaulty is the main of a plugin's process. Its argument is what it requires.
+// serveFaulty is the main of a plugin's process. Its argument is what it requires, and
+// FAULTY_ID its id.
 func serveFaulty() {
 	var requires string
 	if len(os.Args) > 1 {
@@ -52,7 +54,7 @@ func serveFaulty() {
 	}
 	plugin.Serve(plugin.Requires(requires, &vector.EnvironmentPlugin{
 		Description: vector.Description{
-			ID: "test/faulty@1", Kind: vector.KindEnvironment, Doc: "Fails now and then.",
+			ID: cmp.Or(os.Getenv("FAULTY_ID"), "test/faulty@1"), Kind: vector.KindEnvironment, Doc: "Fails now and then.",
 			Params: json.RawMessage(`{"type": "object", "properties": {"dies": {"type": "boolean"}}, "additionalProperties": false}`),
 		},
 		Open: func(params json.RawMessage, lanes int) (vector.Environment, error) {

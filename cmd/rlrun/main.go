@@ -70,7 +70,9 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &cli.Output{W: stdout}
 	stderr = &cli.Output{W: stderr}
-	root := newRoot(&host.App{Args: args, Bundled: plugins.All, Stderr: stderr})
+	app := &host.App{Args: args, Bundled: plugins.All, Stderr: stderr}
+	defer app.Close()
+	root := newRoot(app)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)

@@ -187,7 +187,7 @@ func readAgent(path, digest string) (*SavedAgent, *loop.Snapshot, error) {
 		return nil, nil, err
 	}
 	if is := sha256.Sum256(data); digest != "" && hex.EncodeToString(is[:]) != digest {
-		return nil, nil, fmt.Errorf("%s changed while the experiment ran", path)
+		return nil, nil, fmt.Errorf("%s %w", path, ErrChanged)
 	}
 	a, s, err := decodeAgent(data)
 	if err != nil {

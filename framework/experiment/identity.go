@@ -3,6 +3,7 @@ package experiment
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
@@ -21,11 +22,16 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // ErrOtherPrograms says that an output directory holds runs that other programs made.
 var ErrOtherPrograms = errors.New("made by other programs")
+
+// ErrChanged says that a plugin, a file or a saved agent is not what it was when the
+// experiment began. Then the experiment ends, and the runs that have ended are kept.
+var ErrChanged = errors.New("changed while the experiment ran")
 
 // Provenance is the content of provenance.json: the command that began the
 // experiment and those that resumed it. Nothing in it is ever overwritten.
@@ -231,12 +237,26 @@ func (s *Session) plugin(name string, args []string) *PluginProvenance {
 	return nil
 }
 
-// Unchanged returns an error if a file that a component's parameters name is not what it was
-// when the component's plugin was identified. A file that is gone is the plugin's matter.
-func (s *Session) Unchanged(c Component) error {
+// Unchanged returns an error, which wraps ErrChanged, if a file that a component's parameters
+// name, or a module that its plugin has imported, is not what it was when the plugin was
+// identified. A file that is gone is the plugin's matter.
+func (s *Session) Unchanged(ctx context.Context, c Component, plugin vector.Plugin) error {
 	p := s.plugin(c.Plugin, c.Args)
 	if p == nil {
 		return nil
+	}
+	if process, ok := plugin.(interface {
+		Sources(context.Context) (map[string]string, error)
+	}); ok && len(p.Sources) > 0 {
+		sources, err := process.Sources(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(sources)) {
+			if was := p.Sources[name]; was != "" && was != sources[name] {
+				return fmt.Errorf("plugin %s %w: %s was %s and is %s", c.CommandLine(), ErrChanged, name, shorten(was), shorten(sources[name]))
+			}
+		}
 	}
 	for d := json.NewDecoder(bytes.NewReader(c.Params)); ; {
 		t, err := d.Token()
@@ -250,8 +270,8 @@ func (s *Session) Unchanged(c Component) error {
 		}
 		is, err := inputfile.SHA256(name)
 		if err == nil && "sha256:"+is != was {
-			return fmt.Errorf("the file %s, which the parameters of %q name, changed while the experiment ran: it was %s and is %s",
-				name, c.Name, shorten(was), shorten("sha256:"+is))
+			return fmt.Errorf("the file %s, which the parameters of %q name, %w: it was %s and is %s",
+				name, c.Name, ErrChanged, shorten(was), shorten("sha256:"+is))
 		}
 	}
 }
@@ -274,6 +294,13 @@ func (before *Provenance) samePrograms(d Dir, p *Plan, now *Session, kept []resu
 	cells := map[result.Key]Cell{}
 	for _, c := range p.Cells {
 		cells[p.Key(c)] = c
+	}
+	for _, is := range now.Plugins {
+		for s := range before.sessions() {
+			if was := s.plugin(is.Plugin, is.Args); was != nil && was.Program == is.Program && was.ID != is.ID {
+				return fmt.Errorf("%s holds runs %w: the id of plugin %s was %s and is %s; a plugin must report one id", d.Path, ErrOtherPrograms, is.Plugin, was.ID, is.ID)
+			}
+		}
 	}
 	for _, e := range kept {
 		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]

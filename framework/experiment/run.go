@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -88,6 +89,7 @@ type execution struct {
 	answers    *answers
 	stop       context.CancelCauseFunc // ends all workers
 	mu         sync.Mutex              // held while progress is called
+	specs      map[int]framework.Spec  // of environments, as first opened
 }
 
 // begin returns the runs of a shard that are left, and keeps the plugins open that the first

@@ -1,12 +1,15 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
@@ -144,13 +147,29 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	for _, c := range []Component{e, a} {
-		if err := w.session.Unchanged(c); err != nil {
-			w.stop(err)
-			return nil, nil, errors.Join(err, agent.Close(), env.Close())
-		}
+	err = cmp.Or(w.session.Unchanged(ctx, e, envPlugin), w.session.Unchanged(ctx, a, agentPlugin), w.sameSpec(w.cell, env.Spec()))
+	if err != nil {
+		return nil, nil, errors.Join(err, agent.Close(), env.Close())
 	}
 	return env, agent, nil
+}
+
+// sameSpec refuses an environment that describes itself otherwise than in the first process
+// of the experiment: the seeds of its runs follow from its id.
+func (x *execution) sameSpec(c Cell, spec framework.Spec) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.specs == nil {
+		x.specs = map[int]framework.Spec{}
+	}
+	first, opened := x.specs[c.Environment]
+	if !opened {
+		x.specs[c.Environment] = spec
+	}
+	if !opened || reflect.DeepEqual(first, spec) {
+		return nil
+	}
+	return fmt.Errorf("environment %q %w: its spec was %v and is %v", x.plan.Environments[c.Environment].Name, ErrChanged, first, spec)
 }
 
 // saving fills in what a batch needs to begin with saved agents, and to keep some.
@@ -263,6 +282,9 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 		return nil
 	}
 	w.close()
+	if errors.Is(err, ErrChanged) {
+		w.stop(err)
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -286,6 +308,9 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 				return w.bisect(ctx, rest)
 			}
 			w.close()
+			if errors.Is(aloneErr, ErrChanged) {
+				w.stop(aloneErr)
+			}
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -34,6 +35,12 @@ type LaunchOptions struct {
 	// its arguments.
 	Command string
 	Args    []string // arguments of the program
+	// Self says that the program is the running one. Then on Linux the process is started
+	// from it even if its file has been replaced, and nothing is digested.
+	Self bool
+	// Check, if not nil, is called with the digests of the files that the process is about to
+	// be started from (Found.Digests). With an error, which Launch returns, nothing is started.
+	Check func(files map[string]string) error
 	// Env holds further environment variables, NAME=value. A plugin inherits only a list
 	// of them (PATH, HOME, locale, those of Python, the dynamic linker, CUDA, NVIDIA, JAX
 	// and XLA): parameters go through the protocol.
@@ -83,6 +90,10 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	o := options.withDefaults()
 	t := subprocess.NewTail(o.StderrLines)
 	fail := func(err error) (*Process, error) {
+		var started *fs.PathError
+		if errors.As(err, &started) && started.Op == "fork/exec" {
+			started.Path = o.Command // it may be a link to it
+		}
 		if errors.Is(err, syscall.ENOEXEC) {
 			err = fmt.Errorf("%w: it is no program for %s/%s, and no script whose first line names its interpreter, such as #!/usr/bin/env python3", err, runtime.GOOS, runtime.GOARCH)
 		}
@@ -94,6 +105,18 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	}
 	if o.Memory > 0 && !subprocess.CanLimitMemory() {
 		return fail(errors.New("memory can be limited on Linux only"))
+	}
+	var files startFiles
+	if !o.Self {
+		if files, err = openStart(path, o.Args); err != nil {
+			return fail(err)
+		}
+		defer files.close()
+		if o.Check != nil {
+			if err := o.Check(files.digests()); err != nil {
+				return nil, err
+			}
+		}
 	}
 	directory, err := socketDir()
 	if err != nil {
@@ -109,6 +132,12 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		return fail(err)
 	}
 	cmd := exec.Command(path, o.Args...)
+	switch { // what is started is what was digested
+	case o.Self:
+		cmd.Path = cmp.Or(asLink(directory, filepath.Base(path), nil), path)
+	case files.binary():
+		cmd.Path = cmp.Or(asLink(directory, filepath.Base(path), files[0].file), path)
+	}
 	sub := subprocess.New(cmd, t)
 	sub.LimitMemory(o.Memory)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
@@ -142,10 +171,13 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		o.Logger.Debug("memory is limited", "by", sub.MemoryLimit())
 	}
 	if err == nil {
-		if refused := checkRequires(p.description.Requires, Release); refused != nil {
+		if err = checkRequires(p.description.Requires, Release); err == nil {
+			p.digests, err = files.confirm(sub.Pid())
+		}
+		if err != nil && subprocess.Alive(sub.Pid()) {
 			lanes.Close()
 			client.Kill()
-			return fail(refused)
+			return fail(err)
 		}
 	}
 	if err == nil && stop() {

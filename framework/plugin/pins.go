@@ -1,17 +1,11 @@
 package plugin
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -72,50 +66,41 @@ func (p *Pins) Encode(w io.Writer) error {
 	return errors.Join(enc.Encode(p), enc.Close())
 }
 
-// Pin records the present files of a plugin in place of the former ones.
-// sources is what its process reports (Process.Sources). reference and args are
-// the arguments of Resolve, which found f.
-func (p *Pins) Pin(f Found, sources map[string]string, reference string, args ...string) error {
-	digests, err := f.Digests()
-	if err != nil {
-		return err
-	}
-	maps.Copy(digests, sources)
+// Pin records what a plugin is made of in place of what it was: the digests of its files
+// and of what its process reports (Process.Digests, Process.Sources). reference and args are
+// the arguments of Resolve.
+func (p *Pins) Pin(digests map[string]string, reference string, args ...string) {
 	if p.Plugins == nil {
 		p.Plugins = map[string]map[string]string{}
 	}
 	p.Version = pinsVersion
-	p.Plugins[commandLine(reference, args)] = digests
-	return nil
+	p.Plugins[commandLine(reference, args)] = maps.Clone(digests)
 }
 
-// Check returns an error wrapping ErrNotPinned, in one line, if a plugin is not
-// made of the files that it was made of when it was pinned. It starts nothing, so
-// that a changed program is never run. Bundled plugins need no pin. lock is the
-// lock file's name.
-func (p *Pins) Check(lock string, f Found, reference string, args ...string) error {
-	if f.Bundled {
-		return nil
-	}
-	now, err := f.Digests()
-	if err != nil {
-		return err
-	}
-	return p.check(lock, now, false, reference, args)
+// CheckFiles returns an error wrapping ErrNotPinned, in one line, if a plugin is not
+// made of the files that it was made of when it was pinned. It needs no process, so
+// that a changed program is not started. files are Found.Digests, and lock is the lock
+// file's name.
+func (p *Pins) CheckFiles(lock string, files map[string]string, reference string, args ...string) error {
+	return p.check(lock, files, false, reference, args)
 }
 
-// CheckSources is Check for what a process says that it has imported
-// (Process.Sources).
-func (p *Pins) CheckSources(lock string, sources map[string]string, reference string, args ...string) error {
-	return p.check(lock, sources, true, reference, args)
+// CheckProcess is CheckFiles for all that a process is made of: Process.Digests and
+// Process.Sources.
+func (p *Pins) CheckProcess(lock string, digests map[string]string, reference string, args ...string) error {
+	return p.check(lock, digests, true, reference, args)
 }
 
-// isSource tells a module or package from a file.
+// ofProcess begins the name of the program that runs in a process in place of the file
+// that was started, such as the interpreter of a script.
+const ofProcess = "process "
+
+// isSource tells what only a process can report from a file.
 func isSource(name string) bool {
-	return strings.HasPrefix(name, "module ") || strings.HasPrefix(name, "package ")
+	return strings.HasPrefix(name, "module ") || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
 }
 
-func (p *Pins) check(lock string, now map[string]string, sources bool, reference string, args []string) error {
+func (p *Pins) check(lock string, now map[string]string, process bool, reference string, args []string) error {
 	name := commandLine(reference, args)
 	renew := "rlrun plugin lock " + name
 	if strings.ContainsRune(name, ' ') {
@@ -135,7 +120,8 @@ func (p *Pins) check(lock string, now map[string]string, sources bool, reference
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(pinned)) {
-		if now[file] == "" && isSource(file) == sources {
+		unknown := isSource(file) && !process || strings.HasPrefix(file, ofProcess) && !seesPrograms
+		if now[file] == "" && !unknown {
 			return fmt.Errorf("plugin %s is %w: %s has a file %s, which is not there; if that is meant, run %s",
 				name, ErrNotPinned, lock, file, renew)
 		}
@@ -159,56 +145,13 @@ func commandLine(reference string, args []string) string {
 // files. So a plugin that pip installed has the same digests in any directory. A bundled
 // plugin has none.
 func (f Found) Digests() (map[string]string, error) {
-	digests := map[string]string{}
 	if f.Bundled {
-		return digests, nil
+		return map[string]string{}, nil
 	}
-	files := map[string]string{filepath.Base(f.Command): f.Command}
-	for _, arg := range f.Args {
-		if isFile(arg) {
-			files[arg] = arg
-		}
-	}
-	for name, path := range files {
-		d, interpreter, err := digest(path)
-		if err == nil && name == filepath.Base(f.Command) && interpreter != "" {
-			digests[filepath.Base(interpreter)], _, err = digest(interpreter)
-		}
-		if err != nil {
-			return nil, err
-		}
-		digests[name] = d
-	}
-	return digests, nil
-}
-
-// digest returns the digest of a file, and the Python of a virtual environment that its
-// first line names, if it is such a script.
-func digest(path string) (sum, interpreter string, err error) {
-	f, err := os.Open(path)
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return "", "", fmt.Errorf("cannot read %s: %w", path, pe.Err)
-	}
+	files, err := openStart(f.Command, f.Args)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
-	defer f.Close()
-	content, h := bufio.NewReader(f), sha256.New()
-	if start, _ := content.Peek(2); string(start) == "#!" {
-		first, err := content.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", "", err
-		}
-		words := strings.Fields(first[2:])
-		if len(words) > 0 && isFile(filepath.Join(filepath.Dir(filepath.Dir(words[0])), "pyvenv.cfg")) {
-			interpreter = words[0]
-			first = strings.Replace(first, interpreter, filepath.Base(interpreter), 1)
-		}
-		io.WriteString(h, first)
-	}
-	if _, err := io.Copy(h, content); err != nil {
-		return "", "", err
-	}
-	return digestKind + hex.EncodeToString(h.Sum(nil)), interpreter, nil
+	files.close()
+	return files.digests(), nil
 }

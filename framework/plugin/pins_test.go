@@ -22,7 +22,7 @@ func TestPins(t *testing.T) {
 		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 	write("grid.py", "print(1)")
-	s := plugin.Search{Dirs: []string{dir}, Bundled: []string{"bandit"}}
+	s := plugin.Search{Dirs: []string{dir}}
 	const lock = "rlrun.lock.yaml"
 	if _, err := plugin.ReadPins(lock); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("no lock file: got %v", err)
@@ -34,7 +34,7 @@ func TestPins(t *testing.T) {
 		args      []string
 	}{{"grid", nil}, {"sh", script}, {filepath.Join(dir, "other program"), nil}} {
 		found := must.Get(s.Resolve(p.reference, p.args...))(t)
-		must.Do(t, pins.Pin(found, nil, p.reference, p.args...))
+		pins.Pin(must.Get(found.Digests())(t), p.reference, p.args...)
 	}
 	var text bytes.Buffer
 	must.Do(t, pins.Encode(&text))
@@ -58,13 +58,13 @@ func TestPins(t *testing.T) {
 	check := func(reference string, args ...string) error {
 		t.Helper()
 		found := must.Get(s.Resolve(reference, args...))(t)
-		return read.Check(lock, found, reference, args...)
+		return read.CheckFiles(lock, must.Get(found.Digests())(t), reference, args...)
 	}
 	good := func(when string) {
 		t.Helper()
 		for _, err := range []error{
 			check("grid"), check("sh", script...), check("sh grid.py  --size 3 nothing.txt"), check("sh grid.py", script[1:]...),
-			check(filepath.Join(dir, "other program")), check("bandit"),
+			check(filepath.Join(dir, "other program")),
 		} {
 			if err != nil {
 				t.Errorf("%s: %v", when, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"google.golang.org/grpc"
@@ -26,6 +27,7 @@ import (
 type Process struct {
 	name         string
 	description  vector.Description
+	digests      map[string]string
 	wire         pb.PluginClient
 	openTimeout  time.Duration
 	callTimeout  time.Duration
@@ -127,6 +129,11 @@ func (p *Process) describe(ctx context.Context) (vector.Description, error) {
 	}
 	return d, nil
 }
+
+// Digests returns the SHA-256 digests, by name, of what the process was started from
+// (Found.Digests), as it was then. If another program than the executable runs in the process,
+// such as the interpreter of a script, it is among them as "process NAME"; on Linux only.
+func (p *Process) Digests() map[string]string { return maps.Clone(p.digests) }
 
 // Sources asks the process which code it runs besides its executable and the
 // files among its arguments: SHA-256 digests of files ("sha256:" and hexadecimal

@@ -68,16 +68,15 @@ rlrun.serve(Maze)
 		t.Errorf("before %v\nafter %v", second, third)
 	}
 
-	found := plugin.Found{Command: os.Args[0]}
 	var pins plugin.Pins
-	must.Do(t, pins.Pin(found, first, "maze"))
-	if err := pins.Check("l", found, "maze"); err != nil {
+	pins.Pin(first, "maze")
+	if err := pins.CheckFiles("l", nil, "maze"); err != nil {
 		t.Error(err)
 	}
-	if err := pins.CheckSources("l", first, "maze"); err != nil {
+	if err := pins.CheckProcess("l", first, "maze"); err != nil {
 		t.Error(err)
 	}
-	if err := pins.CheckSources("l", second, "maze"); err == nil || !strings.Contains(err.Error(), "module helper") {
+	if err := pins.CheckProcess("l", second, "maze"); err == nil || !strings.Contains(err.Error(), "module helper") {
 		t.Errorf("a changed module: %v", err)
 	}
 }

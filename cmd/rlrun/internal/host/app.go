@@ -23,7 +23,12 @@ type App struct {
 	Log     string        // level of the log
 	Timeout time.Duration // of plugins' processes; 0: the default
 	Replace []string      // what --replace puts in a plugin's place, NAME=PATH each
+
+	bytecode bytecode
 }
+
+// Close removes what the command kept for its plugins.
+func (app *App) Close() { app.bytecode.close() }
 
 // Catalogue returns the plugins that can be named.
 func (app *App) Catalogue() (*Catalogue, error) {
@@ -35,6 +40,9 @@ func (app *App) Catalogue() (*Catalogue, error) {
 		return nil, cli.Usagef("--timeout must be positive, not %v", app.Timeout)
 	}
 	c, err := NewCatalogue(app.Bundled(), hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.Stderr}))
+	if err == nil {
+		c.bytecode = &app.bytecode
+	}
 	if err == nil && app.Timeout > 0 {
 		c.limits.Start, c.limits.Open, c.limits.Call = app.Timeout.String(), app.Timeout.String(), app.Timeout.String()
 	}

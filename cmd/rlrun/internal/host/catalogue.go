@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,10 @@ type Catalogue struct {
 	lock      string                   // name of the lock file; "" if there is none
 	pins      *plugin.Pins             // what it says
 	logger    hclog.Logger
+	bytecode  *bytecode // nil: Python's own
+
+	mu    sync.Mutex
+	began map[string]*identity // what plugins were when they were first started, by command line
 }
 
 // NewCatalogue knows the given bundled plugins, and the executables in the
@@ -76,11 +81,14 @@ func (c *Catalogue) Resolve(comp experiment.Component) (found plugin.Found, tran
 }
 
 // Remote says whether a component runs in a process of its own. It refuses one that
-// is not there or not as the lock file says.
+// is not there or, before its first start, not as the lock file says.
 func (c *Catalogue) Remote(comp experiment.Component) (bool, error) {
 	found, transport, err := c.Resolve(comp)
-	if err == nil {
-		err = c.checkPin(comp, found)
+	if err == nil && c.pins != nil && !found.Bundled && c.first(comp) == nil {
+		var files map[string]string
+		if files, err = found.Digests(); err == nil {
+			err = c.checkFiles(comp, files)
+		}
 	}
 	return transport == experiment.Process, err
 }
@@ -95,13 +103,11 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 	if transport == experiment.InProcess {
 		return c.Bundled[found.Name], func() error { return nil }, nil
 	}
-	if err := c.checkPin(comp, found); err != nil {
-		return nil, nil, err
-	}
 	o, err := c.launchOptions(comp, found)
 	if err != nil {
 		return nil, nil, err
 	}
+	o.Check = func(files map[string]string) error { return c.checkFiles(comp, files) }
 	processes := make([]vector.Plugin, max(1, comp.ProcessesPerWorker))
 	errs, closes := make([]error, len(processes)), make([]error, len(processes))
 	each := func(f func(k int)) {
@@ -123,7 +129,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 		var p *plugin.Process
 		if p, errs[k] = plugin.Launch(ctx, o); errs[k] == nil {
 			processes[k] = p
-			errs[k] = c.checkSources(ctx, comp, found, p)
+			errs[k] = c.checkProcess(ctx, comp, p)
 		}
 	})
 	for _, err := range errs {
@@ -134,7 +140,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 	if len(processes) == 1 {
 		return processes[0], closeAll, nil
 	}
-	return &shards{vector.Shard(processes...), processes[0].(*plugin.Process)}, closeAll, nil
+	return &shards{vector.Shard(processes...), processes}, closeAll, nil
 }
 
 // launchOptions says how the process of a component is started.
@@ -146,7 +152,9 @@ func (c *Catalogue) launchOptions(comp experiment.Component, found plugin.Found)
 	o.Name, o.Command, o.Args, o.Logger = found.Name, found.Command, found.Args, c.logger.Named(found.Name)
 	if found.Bundled {
 		o.Command, err = os.Executable()
-		o.Args = []string{"plugin", "serve", found.Name}
+		o.Args, o.Self = []string{"plugin", "serve", found.Name}, true
+	} else if c.bytecode != nil {
+		o.Env, err = c.bytecode.environment()
 	}
 	return o, err
 }
@@ -179,33 +187,47 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	}
 	p = experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
 	p.Files = map[string]string{}
-	if !found.Bundled {
-		if p.Files, err = found.Digests(); err != nil {
-			return p, err
-		}
+	process, started := opened.(interface {
+		Digests() map[string]string
+		Sources(context.Context) (map[string]string, error)
+	})
+	if started {
+		maps.Copy(p.Files, process.Digests())
 	}
 	for _, comp := range components {
 		if err := addParamFiles(p.Files, comp.Params); err != nil {
 			return p, err
 		}
 	}
-	if found.Bundled {
+	if found.Bundled || !started {
 		return p, nil
 	}
 	p.SHA256 = strings.TrimPrefix(p.Files[filepath.Base(found.Command)], "sha256:")
-	if process, ok := opened.(interface {
-		Sources(context.Context) (map[string]string, error)
-	}); ok {
-		p.Sources, err = process.Sources(ctx)
-	}
+	p.Sources, err = process.Sources(ctx)
 	return p, err
 }
 
 // shards are several processes of a plugin that share the lanes.
 type shards struct {
 	vector.Plugin
-	first *plugin.Process
+	processes []vector.Plugin
 }
 
-// Sources is what the first process imported: all run the same program.
-func (s *shards) Sources(ctx context.Context) (map[string]string, error) { return s.first.Sources(ctx) }
+// Digests are those of the first process: Open has compared them.
+func (s *shards) Digests() map[string]string { return s.processes[0].(*plugin.Process).Digests() }
+
+// Sources is what the processes have imported. All run the same program.
+func (s *shards) Sources(ctx context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	for _, p := range s.processes {
+		sources, err := p.(*plugin.Process).Sources(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := same(all, sources, false); err != nil {
+			return nil, err
+		}
+		maps.Copy(all, sources)
+	}
+	return all, nil
+}

@@ -1,10 +1,15 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/framework/experiment"
@@ -41,38 +46,109 @@ func (c *Catalogue) UseLock(named, configName string) error {
 	return nil
 }
 
-// checkPin refuses a plugin that is not as the lock file says.
-func (c *Catalogue) checkPin(comp experiment.Component, found plugin.Found) error {
+// checkFiles refuses to start a plugin from files that are not those of its first process,
+// or not as the lock file says.
+func (c *Catalogue) checkFiles(comp experiment.Component, files map[string]string) error {
+	if first := c.first(comp); first != nil {
+		return changed(comp, same(first.digests, files, false))
+	}
 	if c.pins == nil || c.Replaced[comp.Plugin] != "" {
 		return nil
 	}
-	return c.pins.Check(c.lock, found, comp.Plugin, comp.Args...)
+	return c.pins.CheckFiles(c.lock, files, comp.Plugin, comp.Args...)
 }
 
-// checkSources refuses a process that has imported something else than the lock
-// file says.
-func (c *Catalogue) checkSources(ctx context.Context, comp experiment.Component, found plugin.Found, p *plugin.Process) error {
-	if c.pins == nil || found.Bundled || c.Replaced[comp.Plugin] != "" {
-		return nil
-	}
-	sources, err := p.Sources(ctx)
+// identity is what a process is: the id that it reports, the digests of what it was started
+// from, and what it has imported when it begins to serve.
+type identity struct {
+	id               string
+	digests, sources map[string]string
+}
+
+// first returns what the first process of a plugin was, nil before its start.
+func (c *Catalogue) first(comp experiment.Component) *identity {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.began[commandLine(comp)]
+}
+
+func commandLine(comp experiment.Component) string {
+	return fmt.Sprintf("%q", append([]string{comp.Plugin}, comp.Args...))
+}
+
+// checkProcess refuses a process that is not what the first process of the plugin was, or
+// not as the lock file says.
+func (c *Catalogue) checkProcess(ctx context.Context, comp experiment.Component, p *plugin.Process) error {
+	d, err := p.Describe(ctx)
 	if err != nil {
 		return err
 	}
-	return c.pins.CheckSources(c.lock, sources, comp.Plugin, comp.Args...)
+	now := &identity{id: d.ID, digests: p.Digests()}
+	if len(now.digests) > 0 { // not a bundled plugin
+		if now.sources, err = p.Sources(ctx); err != nil {
+			return err
+		}
+		all := maps.Clone(now.digests)
+		maps.Copy(all, now.sources)
+		if c.first(comp) == nil && c.pins != nil && c.Replaced[comp.Plugin] == "" {
+			if err := c.pins.CheckProcess(c.lock, all, comp.Plugin, comp.Args...); err != nil {
+				return err
+			}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := c.began[commandLine(comp)]
+	if first == nil {
+		if c.began == nil {
+			c.began = map[string]*identity{}
+		}
+		c.began[commandLine(comp)] = now
+		return nil
+	}
+	if first.id != now.id {
+		return changed(comp, fmt.Errorf("its id was %q and is %q; all processes of a plugin must report one id", first.id, now.id))
+	}
+	return changed(comp, cmp.Or(same(first.digests, now.digests, true), same(first.sources, now.sources, false)))
 }
 
-// Sources starts a plugin and asks what it has imported.
-func (c *Catalogue) Sources(ctx context.Context, comp experiment.Component) (map[string]string, error) {
+// Digests starts a plugin and returns the digests of what its process is made of.
+func (c *Catalogue) Digests(ctx context.Context, comp experiment.Component) (map[string]string, error) {
 	comp.ProcessesPerWorker = 1
-	p, closePlugin, err := c.Open(ctx, comp)
+	_, closePlugin, err := c.Open(ctx, comp)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = closePlugin() }() // an ending process changes nothing
-	process, ok := p.(*plugin.Process)
-	if !ok {
-		return nil, nil
+	_ = closePlugin() // an ending process changes nothing
+	digests := map[string]string{}
+	if first := c.first(comp); first != nil {
+		maps.Copy(digests, first.digests)
+		maps.Copy(digests, first.sources)
 	}
-	return process.Sources(ctx)
+	return digests, nil
+}
+
+// changed says how a plugin changed; nil for nil.
+func changed(comp experiment.Component, how error) error {
+	if how == nil {
+		return nil
+	}
+	return fmt.Errorf("plugin %s %w: %w", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), experiment.ErrChanged, how)
+}
+
+// same compares digests of one plugin at two times, by name: all of them, or those that both
+// have, since a module may be imported later.
+func same(was, is map[string]string, whole bool) error {
+	names := slices.Collect(maps.Keys(is))
+	if whole {
+		names = slices.AppendSeq(names, maps.Keys(was))
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		old, had := was[name]
+		if now := is[name]; now != old && (had || whole) {
+			return fmt.Errorf("%s was %s and is %s", name, cmp.Or(old, "absent"), cmp.Or(now, "absent"))
+		}
+	}
+	return nil
 }

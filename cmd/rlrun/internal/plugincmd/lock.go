@@ -122,13 +122,11 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 		if found.Bundled {
 			continue
 		}
-		sources, err := c.Sources(ctx, comp)
+		digests, err := c.Digests(ctx, comp)
 		if err != nil {
 			return nil, err
 		}
-		if err := pins.Pin(found, sources, comp.Plugin, comp.Args...); err != nil {
-			return nil, err
-		}
+		pins.Pin(digests, comp.Plugin, comp.Args...)
 		pinned++
 	}
 	if pinned == 0 {
