@@ -74,7 +74,7 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 	}
 	method := o.Method
 	if method == Automatic {
-		if method = ValueIteration; n <= automaticLimit {
+		if method = ValueIteration; n <= averageLimit {
 			method = PolicyIteration
 		}
 	}

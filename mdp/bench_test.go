@@ -1,6 +1,8 @@
 package mdp_test
 
 import (
+	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -131,6 +133,47 @@ func BenchmarkRiverSwimMixing(b *testing.B) {
 	for b.Loop() {
 		if _, err := mdp.MixingTime(task.Model, mdp.Constant(6, 1), mdp.MixingOptions{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// models are models of several shapes, with about n states.
+func models(b testing.TB, n int) map[string]*mdp.Tabular {
+	side := int(math.Sqrt(float64(n)))
+	grid := func(continuing bool) *mdp.Tabular {
+		return must.Get(catalog.GridWorld(catalog.Grid{Rows: side, Cols: side, Slip: 0.1, Continuing: continuing}))(b).Model
+	}
+	// A queue of at most n−1 jobs: slow or fast service, a price for fast, a cost per job.
+	queue := must.Get(mdp.Generate(mdp.Definition{States: n, Actions: 2}, func(s, a int, row *mdp.Row) {
+		arrive, serve := 0.4, 0.3+0.3*float64(a)
+		row.Add(min(s+1, n-1), arrive*(1-serve))
+		row.Add(max(s-1, 0), serve*(1-arrive))
+		row.Add(s, arrive*serve+(1-arrive)*(1-serve))
+		row.Reward(-float64(s)/float64(n) - 0.1*float64(a))
+	}))(b)
+	return map[string]*mdp.Tabular{
+		"garnet":  must.Get(catalog.Garnet(n, 4, 5, 1))(b).Model,
+		"grid":    grid(true),
+		"absorbs": grid(false),
+		"queue":   queue,
+		"chain":   must.Get(catalog.Chain(n))(b).Model,
+	}
+}
+
+// BenchmarkDiscounted solves models of four sizes, γ = 0.99, to 1e-6 of the largest value.
+
+func BenchmarkDiscounted(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
+		for name, m := range models(b, n) {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					sol, err := mdp.SolveDiscounted(m, 0.99, mdp.Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(sol.Sweeps), "sweeps")
+				}
+			})
 		}
 	}
 }

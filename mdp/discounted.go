@@ -32,16 +32,16 @@ func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 		}
 	}
 	method := o.Method
-	if method == Automatic {
-		if method = ModifiedPolicyIteration; n <= automaticLimit {
-			method = PolicyIteration
-		}
+	if method == Automatic && n <= discountedLimit {
+		method = PolicyIteration
 	}
 	switch method {
 	case ValueIteration:
-		return d.iterate(0)
+		return d.iterate(0, false)
 	case ModifiedPolicyIteration:
-		return d.iterate(3)
+		return d.iterate(3, false)
+	case Automatic:
+		return d.iterate(3, true)
 	case PrioritisedSweeping:
 		return d.prioritised()
 	case PolicyIteration:
@@ -116,18 +116,24 @@ func (d *discounted) certify(lo, hi float64) bool {
 	return true
 }
 
-// iterate alternates rounds of Gauss-Seidel sweeps, in both directions, with the
-// Jacobi sweep that bounds what is left. A round makes optimality sweeps only, or
-// evaluates the policy that each finds by some more sweeps, which read one action
-// instead of all.
-func (d *discounted) iterate(evaluations int) (*Solution, error) {
+// iterate alternates rounds of Gauss-Seidel sweeps, in both directions, with two Jacobi
+// sweeps. The second bounds what is left; after only one, the states that were swept last
+// would have no residual, and the bounds would be loose. A round makes optimality sweeps
+// only, or evaluates the policy that each finds by some more sweeps, which read one action
+// instead of all. If rounds gain little and d may hand over, policy iteration goes on.
+func (d *discounted) iterate(evaluations int, handOver bool) (*Solution, error) {
 	const sweeps = 8                                     // in a round
 	optimality := func(s int, v []float64) (q float64) { // v ← max_a (r + γPv)
 		q, d.sol.Policy[s] = d.best(s, d.gamma, v)
 		return q
 	}
 	evaluation := func(s int, v []float64) float64 { return d.backup(s*d.actions+d.sol.Policy[s], d.gamma, v) }
-	for d.sol.Sweeps < d.limit {
+	before, shifts := math.Inf(1), true
+	for round := 0; d.sol.Sweeps < d.limit; round++ {
+		if round > 0 {
+			d.improve()
+			d.v, d.w = d.w, d.v
+		}
 		lo, hi := d.improve()
 		if d.certify(lo, hi) {
 			return &d.sol, nil
@@ -136,6 +142,15 @@ func (d *discounted) iterate(evaluations int) (*Solution, error) {
 			d.progress(d.sol.Sweeps, d.sol.Bound)
 		}
 		d.v, d.w = d.w, d.v
+		left := max(math.Abs(lo), math.Abs(hi))
+		if handOver && round > 2 && d.roundsLeft(left/before, hi-lo) > 20 {
+			return d.inexact()
+		}
+		shifts = shifts && left <= before
+		before = left
+		if shifts {
+			before = d.shift(lo, hi)
+		}
 		for i := range sweeps {
 			if i%(evaluations+1) == 0 {
 				d.sweep(i/(evaluations+1)&1 == 1, optimality)
@@ -149,6 +164,48 @@ func (d *discounted) iterate(evaluations int) (*Solution, error) {
 	}
 	d.sol.Value = d.v
 	return &d.sol, ErrNotConverged
+}
+
+// roundsLeft is how many rounds bring a span to the tolerance, at a rate per round.
+func (d *discounted) roundsLeft(rate, span float64) float64 {
+	if rate >= 1 {
+		return math.Inf(1)
+	}
+	return math.Log(span/2/(1-d.gamma)/d.tolerance) / -math.Log(rate)
+}
+
+// shift moves v = Tu, with lo ≤ Tu−u ≤ hi, to the middle of MacQueen's bounds, and returns
+// the largest error that remains, as a residual. It does so only if most of the residual is
+// common to all states. Where a state is absorbing its value may be known already, and a
+// shift would only make it wrong.
+func (d *discounted) shift(lo, hi float64) float64 {
+	left := max(math.Abs(lo), math.Abs(hi))
+	if lo*hi <= 0 || min(math.Abs(lo), math.Abs(hi)) < left/8 {
+		return left
+	}
+	shift := d.gamma / (1 - d.gamma) * (lo + hi) / 2
+	for s := range d.v {
+		d.v[s] += shift
+	}
+	return (hi - lo) / 2
+}
+
+// inexact goes on with policy iteration whose evaluations are inexact: GMRES for each
+// policy (see DiscountedSolver), which slow modes do not hold up.
+func (d *discounted) inexact() (*Solution, error) {
+	var solver DiscountedSolver
+	noise := rounding(d.Tabular, d.v) / (1 - d.gamma)
+	// An error says that rounding or slow modes allow no less: what follows does.
+	_, _ = solver.Solve(d.v, d.sol.Policy, d.Tabular, d.gamma, max(d.tolerance-2*noise, noise)*(1-d.gamma)/2)
+	d.sol.Sweeps += solver.linear.passes
+	d.sol.Backups += solver.linear.passes * d.states
+	if lo, hi := d.improve(); d.certify(lo, hi) {
+		return &d.sol, nil
+	}
+	if d.states <= denseLimit {
+		return d.policyIteration(d.sol.Policy)
+	}
+	return d.iterate(3, false)
 }
 
 // sweep is one Gauss-Seidel sweep: it updates every state once, in place. Each processor

@@ -52,7 +52,7 @@ func (d *DiscountedSolver) Solve(v []float64, pi Deterministic, m *Tabular, gamm
 		return 0, err
 	}
 	half, least, exactness := math.Inf(1), math.Inf(1), 0.05
-	for range 1000 {
+	for stalls := 0; stalls < 8; {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for s := range v {
 			q, a := m.best(s, gamma, v)
@@ -70,6 +70,7 @@ func (d *DiscountedSolver) Solve(v []float64, pi Deterministic, m *Tabular, gamm
 		}
 		if half > least/2 { // as policy iteration may, but not for ever
 			exactness /= 4
+			stalls++
 		}
 		least = min(least, half)
 		d.linear.set(m, pi, gamma)

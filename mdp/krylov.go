@@ -25,6 +25,7 @@ type krylov struct {
 	cos, sin []float64
 	left     []float64 // what is left of the residual, in the basis
 	y        []float64
+	passes   int // over the rows, so far
 }
 
 // restart is the dimension of the Krylov space.
@@ -37,9 +38,7 @@ func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
 		*k = krylov{n: n, start: make([]int, n+1), middle: make([]int, n), diagonal: make([]float64, n), reward: make([]float64, n),
 			basis: make([][]float64, restart+1), columns: make([][]float64, restart), cos: make([]float64, restart), sin: make([]float64, restart),
 			left: make([]float64, restart+1), y: make([]float64, n)}
-		for j := range k.basis {
-			k.basis[j] = make([]float64, n)
-		}
+		k.basis[0], k.basis[restart] = make([]float64, n), make([]float64, n)
 		for j := range k.columns {
 			k.columns[j] = make([]float64, j+2)
 		}
@@ -70,6 +69,7 @@ func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
 
 // residual writes r + γPv − v to dst and returns its extremes.
 func (k *krylov) residual(dst, v []float64) (lo, hi float64) {
+	k.passes++
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for s := range dst {
 		x := k.reward[s] - k.diagonal[s]*v[s] + dotSparse(k.next[k.start[s]:k.start[s+1]], k.prob[k.start[s]:k.start[s+1]], v)
@@ -112,6 +112,7 @@ func (k *krylov) backward(y, x []float64) {
 // apply writes D(D−L)⁻¹(I−γP)(D−U)⁻¹x to dst. As I−γP = (D−L)+(D−U)−D, it is
 // D(y + (D−L)⁻¹(x−Dy)) with y = (D−U)⁻¹x.
 func (k *krylov) apply(dst, x []float64) {
+	k.passes++
 	k.backward(k.y, x)
 	for s, y := range k.y {
 		dst[s] = x[s] - k.diagonal[s]*y
@@ -125,19 +126,27 @@ func (k *krylov) apply(dst, x []float64) {
 // solve improves v until r + γPv − v spans no more than 2·tolerance. Then it shifts
 // v to the middle of the bounds that follow (see SolveDiscounted). The error of v
 // is then at most half of the span, which is returned, over 1−γ. It gives up after
-// limit restarts.
+// limit restarts, or when restarts hardly gain: a long chain with little discount needs more
+// directions than a restart keeps.
 func (k *krylov) solve(v []float64, gamma, tolerance float64, limit int) (half float64) {
 	// The largest element of the residual is about 1/√n of its norm. But GMRES reduces
 	// a scaled residual; if the result is not small enough, it continues.
 	enough := tolerance * math.Sqrt(float64(k.n)) / 4
+	least, idle := math.Inf(1), 0
 	for range limit {
 		lo, hi := k.residual(k.basis[0], v)
 		half = (hi - lo) / 2
+		if idle++; half < 0.8*least {
+			least, idle = half, 0
+		}
 		if half <= tolerance {
 			shift := (hi + lo) / 2 / (1 - gamma)
 			for s := range v {
 				v[s] += shift
 			}
+			return half
+		}
+		if idle >= 4 {
 			return half
 		}
 		k.iterate(v, enough)
@@ -161,6 +170,9 @@ func (k *krylov) iterate(v []float64, enough float64) {
 	k.left[0] = norm
 	used := 0
 	for j := range restart {
+		if k.basis[j+1] == nil {
+			k.basis[j+1] = make([]float64, k.n)
+		}
 		w, h := k.basis[j+1], k.columns[j]
 		k.apply(w, k.basis[j])
 		before := floats.Norm(w, 2)

@@ -9,13 +9,18 @@ import (
 // Method is an algorithm for solving a model.
 type Method int
 
-// automaticLimit is the number of states up to which Automatic means policy
-// iteration.
-const automaticLimit = 500
+// discountedLimit and averageLimit are the numbers of states up to which Automatic means
+// policy iteration.
+const (
+	discountedLimit = 100
+	averageLimit    = 500
+)
 
-// The methods. Automatic takes policy iteration for up to 500 states, where its
-// exact evaluations are cheapest, and modified policy iteration (discounted) or
-// relative value iteration (average) beyond.
+// The methods. Automatic takes policy iteration for up to 100 states (discounted) or 500
+// (average), where its exact evaluations are cheapest. Beyond, it takes relative value
+// iteration (average), or modified policy iteration (discounted). If many rounds of the latter
+// would be left at the rate so far, it goes on with policy iteration whose evaluations
+// are inexact, as DiscountedSolver does.
 const (
 	Automatic Method = iota
 	// ValueIteration makes Gauss-Seidel sweeps in alternating directions
