@@ -196,7 +196,7 @@ func (d *discounted) inexact() (*Solution, error) {
 	var solver DiscountedSolver
 	noise := rounding(d.Tabular, d.v) / (1 - d.gamma)
 	// An error says that rounding or slow modes allow no less: what follows does.
-	_, _ = solver.Solve(d.v, d.sol.Policy, d.Tabular, d.gamma, max(d.tolerance-2*noise, noise)*(1-d.gamma)/2)
+	_, _ = solver.solve(d.v, d.sol.Policy, d.Tabular, d.gamma, max(d.tolerance-2*noise, noise)*(1-d.gamma)/2, 8, 4)
 	d.sol.Sweeps += solver.linear.passes
 	d.sol.Backups += solver.linear.passes * d.states
 	if lo, hi := d.improve(); d.certify(lo, hi) {

@@ -34,7 +34,7 @@ func (d *DiscountedSolver) Evaluate(v []float64, m *Tabular, pi Deterministic, g
 		return 0, err
 	}
 	d.linear.set(m, pi, gamma)
-	half := d.linear.solve(v, gamma, residual, 100)
+	half := d.linear.solve(v, gamma, residual, 100, 100)
 	if !(half <= residual) {
 		return half, ErrNotConverged
 	}
@@ -51,8 +51,14 @@ func (d *DiscountedSolver) Solve(v []float64, pi Deterministic, m *Tabular, gamm
 	if _, err := d.Evaluate(v, m, pi, gamma, math.Inf(1)); err != nil { // checks
 		return 0, err
 	}
+	return d.solve(v, pi, m, gamma, residual, 1000, 100)
+}
+
+// solve is Solve. It gives up after stalls improvements that do not halve the residual;
+// patience is that of the evaluations.
+func (d *DiscountedSolver) solve(v []float64, pi Deterministic, m *Tabular, gamma, residual float64, stalls, patience int) (float64, error) {
 	half, least, exactness := math.Inf(1), math.Inf(1), 0.05
-	for stalls := 0; stalls < 8; {
+	for stalls > 0 {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for s := range v {
 			q, a := m.best(s, gamma, v)
@@ -68,13 +74,13 @@ func (d *DiscountedSolver) Solve(v []float64, pi Deterministic, m *Tabular, gamm
 			}
 			return half, nil
 		}
-		if half > least/2 { // as policy iteration may, but not for ever
+		if !(half <= least/2) { // as policy iteration may, but not for ever
 			exactness /= 4
-			stalls++
+			stalls--
 		}
 		least = min(least, half)
 		d.linear.set(m, pi, gamma)
-		d.linear.solve(v, gamma, max(residual/2, exactness*half), 100)
+		d.linear.solve(v, gamma, max(residual/2, exactness*half), 100, patience)
 	}
 	return half, ErrNotConverged
 }

@@ -126,9 +126,9 @@ func (k *krylov) apply(dst, x []float64) {
 // solve improves v until r + γPv − v spans no more than 2·tolerance. Then it shifts
 // v to the middle of the bounds that follow (see SolveDiscounted). The error of v
 // is then at most half of the span, which is returned, over 1−γ. It gives up after
-// limit restarts, or when restarts hardly gain: a long chain with little discount needs more
-// directions than a restart keeps.
-func (k *krylov) solve(v []float64, gamma, tolerance float64, limit int) (half float64) {
+// limit restarts, or after patience restarts that hardly gain: a long chain with little
+// discount needs more directions than a restart keeps.
+func (k *krylov) solve(v []float64, gamma, tolerance float64, limit, patience int) (half float64) {
 	// The largest element of the residual is about 1/√n of its norm. But GMRES reduces
 	// a scaled residual; if the result is not small enough, it continues.
 	enough := tolerance * math.Sqrt(float64(k.n)) / 4
@@ -146,7 +146,7 @@ func (k *krylov) solve(v []float64, gamma, tolerance float64, limit int) (half f
 			}
 			return half
 		}
-		if idle >= 4 {
+		if idle >= patience {
 			return half
 		}
 		k.iterate(v, enough)
