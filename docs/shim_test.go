@@ -83,7 +83,7 @@ func shims(t *testing.T) []string {
 // if there is one. A symbolic link would hide its virtual environment from it.
 func shimPython(bin string) error {
 	named := os.Getenv("RLRUN_PYTHON")
-	path, err := exec.Command(cmp.Or(named, "python3"), "-c", "import rlrun.gymnasium, sys; print(sys.executable, end='')").Output()
+	path, err := exec.Command(cmp.Or(named, "python3"), "-c", "import rlrun.from_gymnasium, sys; print(sys.executable, end='')").Output()
 	if err != nil && named == "" {
 		return nil
 	}

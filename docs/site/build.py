@@ -55,7 +55,7 @@ PAGES = {
     ],
 }
 SLUGS = "!!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}"  # those of GitHub
-MODULES = ["rlrun", "rlrun.gym", "rlrun.adapters", "rlrun.testing", "rlrun.results"]
+MODULES = ["rlrun", "rlrun.to_gymnasium", "rlrun.adapters", "rlrun.testing", "rlrun.results"]
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 			return found, fmt.Errorf("plugin %s needs Python, and there is no %s: install Python 3.10 or newer, or name an interpreter in RLRUN_PYTHON", reference, python)
 		}
 		found.Command = path
-		found.Args = slices.Concat([]string{"-m", "rlrun.gymnasium", strings.TrimPrefix(reference, bridge)}, args)
+		found.Args = slices.Concat([]string{"-m", "rlrun.from_gymnasium", strings.TrimPrefix(reference, bridge)}, args)
 		return found, nil
 	case strings.ContainsRune(filepath.ToSlash(reference), '/'):
 		path, err := filepath.Abs(reference)

@@ -46,7 +46,7 @@ func TestResolve(t *testing.T) {
 		{"path with a space", spaced, nil, plugin.Found{Name: "other program", Command: spaced}, ""},
 		{"command", "sh", []string{"x.sh", "--fast"}, plugin.Found{Name: "sh x.sh --fast", Command: sh, Args: []string{"x.sh", "--fast"}}, ""},
 		{"command line", "sh x.sh", nil, plugin.Found{Name: "sh x.sh", Command: sh, Args: []string{"x.sh"}}, ""},
-		{"Gymnasium", "gymnasium:ALE/Pong-v5", []string{"--x"}, plugin.Found{Name: "gymnasium:ALE/Pong-v5", Command: sh, Args: []string{"-m", "rlrun.gymnasium", "ALE/Pong-v5", "--x"}}, ""},
+		{"Gymnasium", "gymnasium:ALE/Pong-v5", []string{"--x"}, plugin.Found{Name: "gymnasium:ALE/Pong-v5", Command: sh, Args: []string{"-m", "rlrun.from_gymnasium", "ALE/Pong-v5", "--x"}}, ""},
 		{"a command alone is no plugin", "sh", nil, plugin.Found{}, `no plugin "sh"`},
 		{"empty", " ", nil, plugin.Found{}, "no plugin"},
 		{"missing path", "./nothing", nil, plugin.Found{}, "there is no file"},
@@ -140,7 +140,7 @@ func TestExplain(t *testing.T) {
 		line  string
 		want  string // empty: the error as it was
 	}{
-		{"no rlrun", gym, "/bin/python: Error while finding module specification for 'rlrun.gymnasium' (ModuleNotFoundError: No module named 'rlrun')", "/bin/python -m pip install './python[gymnasium]'"},
+		{"no rlrun", gym, "/bin/python: Error while finding module specification for 'rlrun.from_gymnasium' (ModuleNotFoundError: No module named 'rlrun')", "/bin/python -m pip install './python[gymnasium]'"},
 		{"no gymnasium", gym, "ModuleNotFoundError: No module named 'gymnasium'", "needs the Python package gymnasium"},
 		{"no other package", gym, "ModuleNotFoundError: No module named 'gymnasium_robotics'", ""},
 		{"another reason", gym, "out of memory", ""},

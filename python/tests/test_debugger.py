@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import EXAMPLES
 
-import rlrun.gym
+import rlrun.to_gymnasium
 
 RIVER = EXAMPLES / "river.py"
 
@@ -66,7 +66,7 @@ def port() -> int:
 @pytest.mark.slow
 def test_a_debugger_attaches(port: int) -> None:
     command = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy", "--listen", f"localhost:{port}", str(RIVER)]
-    env = rlrun.gym.make(command)
+    env = rlrun.to_gymnasium.make(command)
     env.reset(seed=1)
     debugger = Debugger(port)
     debugger.send("initialize", adapterID="python", clientID="test")

@@ -36,7 +36,7 @@ from rlrun._random_states import RandomStates
 from rlrun.agent import Agent, Transition
 from rlrun.environment import Spec
 from rlrun.errors import Error, Unsupported
-from rlrun.gym import gymnasium_space
+from rlrun.to_gymnasium import gymnasium_space
 
 __all__ = ["Learner"]
 

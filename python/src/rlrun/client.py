@@ -1,4 +1,4 @@
-"""The host's side: start a plugin and step its environment. `rlrun.gym` is built on it."""
+"""The host's side: start a plugin and step its environment. `rlrun.to_gymnasium` is built on it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def command(plugin: str | Sequence[str]) -> list[str]:
         return list(plugin)
     if plugin.startswith("gymnasium:"):
         python = os.environ.get("RLRUN_PYTHON") or sys.executable
-        return [python, "-m", "rlrun.gymnasium", plugin.removeprefix("gymnasium:")]
+        return [python, "-m", "rlrun.from_gymnasium", plugin.removeprefix("gymnasium:")]
     if "/" in plugin:
         return [plugin]
     rlrun = program()

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlrun import spaces
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
-from rlrun.gym import FPS, Lanes, episode, gymnasium_space
+from rlrun.to_gymnasium import FPS, Lanes, episode, gymnasium_space
 
 
 class RlrunVectorEnv(VectorEnv[Any, Any, Any]):

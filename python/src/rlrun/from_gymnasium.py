@@ -1,4 +1,4 @@
-"""Any environment of Gymnasium as a plugin: ``python -m rlrun.gymnasium FrozenLake-v1``.
+"""Gymnasium's environments as plugins of rlrun: ``python -m rlrun.from_gymnasium FrozenLake-v1``.
 
 In a config it is ``plugin: gymnasium:FrozenLake-v1``, and its params are the
 arguments of ``gymnasium.make``, and ``wrappers``, ``import`` and ``enumerate``. An id
@@ -38,9 +38,9 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from rlrun import _random_states, params, spaces
-from rlrun._gymnasium_batches import batch_of, is_functional
-from rlrun._gymnasium_params import SCHEMA, Settings, load, settings
-from rlrun._gymnasium_seeds import WIDTHS, narrow, seed_bits
+from rlrun._from_gymnasium_batches import batch_of, is_functional
+from rlrun._from_gymnasium_params import SCHEMA, Settings, load, settings
+from rlrun._from_gymnasium_seeds import WIDTHS, narrow, seed_bits
 from rlrun._lanes import Copies
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._random_states import RandomStates
@@ -665,7 +665,7 @@ def _homeless(space: gs.Space[Any], path: str = "") -> str:
 
 def main() -> None:
     """Serve the environment that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m rlrun.gymnasium", description=__doc__, add_help=True)
+    parser = argparse.ArgumentParser(prog="python -m rlrun.from_gymnasium", description=__doc__, add_help=True)
     parser.add_argument("env_id", metavar="ID", help="such as FrozenLake-v1")
     parser.add_argument("--kwargs", default="{}", help="arguments of gymnasium.make, as JSON", type=json.loads)
     arguments = parser.parse_args()

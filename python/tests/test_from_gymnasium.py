@@ -19,12 +19,12 @@ from scipy import stats
 
 import rlrun
 from rlrun import spaces
-from rlrun._gymnasium_batches import CartPoleBatch, FunctionalBatch
-from rlrun._gymnasium_seeds import narrow, seed_bits
+from rlrun._from_gymnasium_batches import CartPoleBatch, FunctionalBatch
+from rlrun._from_gymnasium_seeds import narrow, seed_bits
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
-from rlrun.gymnasium import GymnasiumPlugin, Painter, decoder, names_of, space_of
+from rlrun.from_gymnasium import GymnasiumPlugin, Painter, decoder, names_of, space_of
 
 BIG = 2**64 - 1
 
@@ -35,7 +35,7 @@ def bridge() -> Iterator[Any]:
     opened: list[EnvironmentClient] = []
 
     def open_lanes(name: str, lanes: int, **params: Any) -> EnvironmentClient:
-        plugin = [sys.executable, "-m", "rlrun.gymnasium", name] if "-v" in name else name
+        plugin = [sys.executable, "-m", "rlrun.from_gymnasium", name] if "-v" in name else name
         opened.append(Process(plugin).open(params, lanes))
         return opened[-1]
 
@@ -399,7 +399,7 @@ def test_params_that_are_refused(
 
 def test_modules_that_register(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module registers by its import, by register_envs, or by a function that is named."""
-    made = "import gymnasium\ndef {}():\n gymnasium.register('{}', 'test_gymnasium:Picky')\n"
+    made = "import gymnasium\ndef {}():\n gymnasium.register('{}', 'test_from_gymnasium:Picky')\n"
     (tmp_path / "maker_a.py").write_text(made.format("register_envs", "MakerA/X-v1"))
     (tmp_path / "maker_b.py").write_text(made.format("mine", "MakerB/X-v1"))
     monkeypatch.syspath_prepend(tmp_path)
@@ -441,7 +441,7 @@ class Words(gs.Space[str]):
 def test_the_part_that_has_no_space_is_named_with_a_cure() -> None:
     space = gs.Dict({"image": gs.Box(0, 255, (2,), np.uint8), "mission": Words()})
     with pytest.raises(
-        rlrun.Unsupported, match=r"test_gymnasium.Words, which is the part \['mission'\].*ImgObsWrapper"
+        rlrun.Unsupported, match=r"test_from_gymnasium.Words, which is the part \['mission'\].*ImgObsWrapper"
     ):
         space_of(space)
 
@@ -585,8 +585,8 @@ def test_only_lines_of_others_code_are_told(
         guest(habit)
     told = capfd.readouterr().err
     assert line in told
-    assert "test_gymnasium.py" in told
-    assert "rlrun/gymnasium.py" not in told
+    assert "test_from_gymnasium.py" in told
+    assert "rlrun/from_gymnasium.py" not in told
     assert "envs/registration.py" not in told
 
 

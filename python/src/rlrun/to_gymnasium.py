@@ -1,7 +1,7 @@
-"""rlrun's environments in Gymnasium: ``rlrun.gym.make("riverswim")``, ``gymnasium.make("rlrun/RiverSwim-v0")``.
+"""rlrun's environments as those of Gymnasium: ``make("riverswim")``, ``gymnasium.make("rlrun/RiverSwim-v0")``.
 
 The import of this module registers the bundled ones with Gymnasium, whose ids may
-name it, too: ``gymnasium.make("rlrun.gym:rlrun/RiverSwim-v0")``. Gymnasium before 1.0
+name it, too: ``gymnasium.make("rlrun.to_gymnasium:rlrun/RiverSwim-v0")``. Gymnasium before 1.0
 calls register by itself, an entry point of the package; later ones load no entry points.
 
 A plugin runs in a process of its own, as it does under rlrun: a bundled one by the
@@ -28,7 +28,7 @@ from rlrun.client import Process
 from rlrun.spaces import Array, Space
 
 if TYPE_CHECKING:
-    from rlrun._gym_vector import RlrunVectorEnv
+    from rlrun._to_gymnasium_vector import RlrunVectorEnv
 
 ENVIRONMENTS = {
     "BernoulliBandit": "bernoulli-bandit",
@@ -75,7 +75,7 @@ def make_vec(plugin: str | Sequence[str], num_envs: int, **params: Any) -> Rlrun
 
     It needs Gymnasium 1.1; one copy (make) also works with 0.29, which CleanRL pins.
     """
-    from rlrun._gym_vector import RlrunVectorEnv  # noqa: PLC0415  Gymnasium 0.29 cannot import it
+    from rlrun._to_gymnasium_vector import RlrunVectorEnv  # noqa: PLC0415  Gymnasium 0.29 cannot import it
 
     return RlrunVectorEnv(plugin, num_envs, **params)
 
@@ -86,8 +86,8 @@ def register() -> None:
         if f"rlrun/{name}-v0" not in registration.registry:
             registration.register(
                 f"rlrun/{name}-v0",
-                entry_point="rlrun.gym:RlrunEnv",
-                vector_entry_point="rlrun._gym_vector:RlrunVectorEnv",
+                entry_point="rlrun.to_gymnasium:RlrunEnv",
+                vector_entry_point="rlrun._to_gymnasium_vector:RlrunVectorEnv",
                 kwargs={"plugin": plugin},
             )
 
@@ -99,8 +99,8 @@ def _spec(plugin: str | Sequence[str], params: dict[str, Any], described: str) -
     derived = f"{re.sub(r'[^A-Za-z0-9_/-]', '-', program)}-v{version if version.isdecimal() else 0}"
     return EnvSpec(
         id=f"rlrun/{name}-v0" if name else derived,
-        entry_point="rlrun.gym:RlrunEnv",
-        vector_entry_point="rlrun._gym_vector:RlrunVectorEnv",
+        entry_point="rlrun.to_gymnasium:RlrunEnv",
+        vector_entry_point="rlrun._to_gymnasium_vector:RlrunVectorEnv",
         kwargs={"plugin": plugin} | params,
     )
 

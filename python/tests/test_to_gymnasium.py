@@ -25,7 +25,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import SyncVectorEnv
 
-import rlrun.gym
+import rlrun.to_gymnasium
 from rlrun import _goplugin
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.client import PluginError, Process, _socket_directory
@@ -41,12 +41,12 @@ RIVER = [sys.executable, str(EXAMPLES / "river.py")]
         ("bernoulli-bandit", {"arms": 3}),
         ("cliffwalking", {}),
         (RIVER, {"length": 4}),
-        ([sys.executable, "-m", "rlrun.gymnasium", "Pendulum-v1"], {}),
+        ([sys.executable, "-m", "rlrun.from_gymnasium", "Pendulum-v1"], {}),
     ],
     ids=str,
 )
 def test_check_env(program, plugin: Any, params: dict[str, Any]) -> None:
-    env = rlrun.gym.make(plugin, **params)
+    env = rlrun.to_gymnasium.make(plugin, **params)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an environment that is not registered has no spec
@@ -56,7 +56,7 @@ def test_check_env(program, plugin: Any, params: dict[str, Any]) -> None:
 
 
 def test_a_seed_fixes_a_run(program) -> None:
-    env = rlrun.gym.make(RIVER)
+    env = rlrun.to_gymnasium.make(RIVER)
 
     def play() -> list[Any]:
         log: list[Any] = [env.reset(seed=3)]
@@ -72,7 +72,7 @@ def test_a_seed_fixes_a_run(program) -> None:
 
 def test_vector_env(program) -> None:
     """Lanes start anew the step after their end."""
-    env = rlrun.gym.make_vec("cliffwalking", 3)
+    env = rlrun.to_gymnasium.make_vec("cliffwalking", 3)
     seeds = [5, 6, 7]
     observations, _ = env.reset(seed=seeds)
     assert env.observation_space.contains(observations)
@@ -100,8 +100,8 @@ def test_vector_env(program) -> None:
 @pytest.mark.parametrize("seed", [7, np.int64(7), [5, 6, 9], (5, 6, 9), np.array([5, 6, 9])], ids=str)
 def test_a_lane_with_a_seed_is_the_single_environment_with_it(program, seed: Any) -> None:
     """Over many episodes and resets: as Gymnasium's own vector of single environments."""
-    env = rlrun.gym.make_vec("frozenlake", 3)
-    copies = SyncVectorEnv([lambda: rlrun.gym.make("frozenlake")] * 3)
+    env = rlrun.to_gymnasium.make_vec("frozenlake", 3)
+    copies = SyncVectorEnv([lambda: rlrun.to_gymnasium.make("frozenlake")] * 3)
     seeds = [int(s) for s in seed] if np.ndim(seed) else int(seed)
     actions = np.random.default_rng(1).integers(0, 4, (150, 3))
 
@@ -137,8 +137,8 @@ def test_no_process_is_left(program) -> None:
     for plugin in ("riverswim", RIVER):
         for ending in ("pass", "os.kill(os.getpid(), signal.SIGKILL)"):
             script = (
-                "import os, signal, rlrun.gym\n"
-                f"env = rlrun.gym.make({plugin!r})\n"
+                "import os, signal, rlrun.to_gymnasium\n"
+                f"env = rlrun.to_gymnasium.make({plugin!r})\n"
                 "env.reset(seed=1)\n"
                 f"print(env._lanes.client._process._process.pid, flush=True)\n{ending}\n"
             )
@@ -217,7 +217,7 @@ def test_strangers_are_refused(tmp_path) -> None:
 
 def test_what_goes_wrong_is_said(program) -> None:
     interrupts = signal.getsignal(signal.SIGINT)
-    gym = rlrun.gym
+    gym = rlrun.to_gymnasium
     with pytest.raises(ValueError, match=r"no plugin 'riverswimm'; did you mean riverswim or"):
         gym.make("riverswimm")
     with pytest.raises(ValueError, match=r"no plugin 'xyzzy'; there are .*riverswim"):
@@ -254,10 +254,10 @@ def test_bundled_environments_are_registered(program) -> None:
     """All but those that cannot be made without parameters, which are named here."""
     listed = json.loads(subprocess.run([program, "plugin", "list", "--json"], capture_output=True, check=True).stdout)
     names = {e["name"] for e in listed if e.get("bundled") and e["kind"] == "environment"}
-    assert names - set(rlrun.gym.ENVIRONMENTS.values()) == {"model"}
+    assert names - set(rlrun.to_gymnasium.ENVIRONMENTS.values()) == {"model"}
     env = gymnasium.make("rlrun/RiverSwim-v0", states=8, render_mode="ansi")
     assert (env.spec.id, env.observation_space.n) == ("rlrun/RiverSwim-v0", 8)
-    direct = rlrun.gym.make("riverswim", states=8)
+    direct = rlrun.to_gymnasium.make("riverswim", states=8)
     again = direct.spec.make()
     for e in (env, direct, again):
         assert e.reset(seed=1)[0] == 0
@@ -275,7 +275,7 @@ def test_bundled_environments_are_registered(program) -> None:
 
 def test_gymnasium_through_rlrun() -> None:
     """The very episode of Gymnasium, from the seed that the run's seed leads to."""
-    env = rlrun.gym.make("gymnasium:CartPole-v1", max_episode_steps=7)
+    env = rlrun.to_gymnasium.make("gymnasium:CartPole-v1", max_episode_steps=7)
     assert env.spec.id == "gymnasium/cartpole-v1"
     env.reset(seed=3)
     assert [env.step(k % 2)[3] for k in range(7)] == [False] * 6 + [True]
@@ -303,9 +303,9 @@ def test_frames(program) -> None:
         assert (frame.shape, frame.dtype, env.metadata["render_fps"]) == ((400, 600, 3), np.uint8, 50)
         env.step(0)
         assert (env.render() != frame).any()
-    with closing(rlrun.gym.make_vec("gymnasium:CartPole-v1", 2, render_mode="rgb_array")) as envs:
+    with closing(rlrun.to_gymnasium.make_vec("gymnasium:CartPole-v1", 2, render_mode="rgb_array")) as envs:
         theirs = gymnasium.make("CartPole-v1", render_mode="rgb_array")
-        seeds = [int(rlrun.gym.episode(np_random(s)[0])) for s in (3, 4)]
+        seeds = [int(rlrun.to_gymnasium.episode(np_random(s)[0])) for s in (3, 4)]
         envs.reset(seed=3)
         envs.step(np.array([1, 1]))
         for seed, got in zip(seeds, envs.render(), strict=True):
@@ -313,8 +313,8 @@ def test_frames(program) -> None:
             theirs.step(1)
             assert (got == theirs.render()).all()
     with pytest.raises(ValueError, match=r"rlrun/RiverSwim-v0 has no render mode 'human'; there are \['rgb_array'\]"):
-        rlrun.gym.make("riverswim", render_mode="human")
-    with rlrun.gym.make("bernoulli-bandit") as plain:
+        rlrun.to_gymnasium.make("riverswim", render_mode="human")
+    with rlrun.to_gymnasium.make("bernoulli-bandit") as plain:
         plain.reset(seed=1)
         assert plain.render() is None
 
@@ -323,12 +323,12 @@ def test_frames_that_cannot_be_drawn(tmp_path, monkeypatch) -> None:
     """Without pygame the error says what to install; steps and text go on."""
     (tmp_path / "pygame.py").write_text("raise ImportError('no pygame here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with rlrun.gym.make("gymnasium:CartPole-v1", render_mode="rgb_array") as env:
+    with rlrun.to_gymnasium.make("gymnasium:CartPole-v1", render_mode="rgb_array") as env:
         env.reset(seed=1)
         with pytest.raises(rlrun.Unsupported, match=r'pip install "gymnasium\[classic.control\]"'):
             env.render()
         env.step(0)
-    with rlrun.gym.make("gymnasium:FrozenLake-v1") as env:
+    with rlrun.to_gymnasium.make("gymnasium:FrozenLake-v1") as env:
         env.reset(seed=1)
         assert env.render().count("F") == 10
 
@@ -344,5 +344,5 @@ def test_entry_point() -> None:
 
 def test_one_copy_in_older_gymnasium() -> None:
     """Gymnasium 0.29, which CleanRL pins, has none of what the vectors need: one copy needs none of it."""
-    script = "import gymnasium.vector as v; del v.AutoresetMode; import rlrun.gym"
+    script = "import gymnasium.vector as v; del v.AutoresetMode; import rlrun.to_gymnasium"
     subprocess.run([sys.executable, "-c", script], check=True)

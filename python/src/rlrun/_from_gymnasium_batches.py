@@ -20,7 +20,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 from gymnasium.utils.seeding import np_random
 from numpy.typing import NDArray
 
-from rlrun._gymnasium_seeds import narrow
+from rlrun._from_gymnasium_seeds import narrow
 from rlrun.environment import Spec, TimeSteps, VectorEnvironment
 from rlrun.errors import Unsupported
 from rlrun.spaces import Array
