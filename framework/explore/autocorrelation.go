@@ -76,11 +76,13 @@ func (s *series) add(in *vector.Feedback, i int) {
 		means(row[1:], o.Float32[begin:end])
 	case o.Type == space.Uint8:
 		means(row[1:], o.Uint8[begin:end])
+	case o.Type == space.Int64:
+		means(row[1:], o.Int64[begin:end])
 	}
 }
 
 // means fills dst with the means of as many stretches of x, of nearly equal length.
-func means[T float32 | float64 | uint8](dst []float64, x []T) {
+func means[T float32 | float64 | uint8 | int64](dst []float64, x []T) {
 	for d := range dst {
 		part := x[d*len(x)/len(dst) : (d+1)*len(x)/len(dst)]
 		sum := 0.0

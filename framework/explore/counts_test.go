@@ -202,7 +202,7 @@ func TestAutocorrelation(t *testing.T) {
 // Of an observation with more elements than there are features each element counts:
 // whichever of 100 it is that stays correlated, T shows it.
 func TestAutocorrelationOfWideObservations(t *testing.T) {
-	for _, typ := range []space.DType{space.Float64, space.Float32, space.Uint8} {
+	for _, typ := range []space.DType{space.Float64, space.Float32, space.Uint8, space.Int64} {
 		spec := framework.Spec{Observation: space.Box{Shape: []int{10, 10}, Low: []float64{0}, High: []float64{255}, Type: typ}}
 		in := vector.NewFeedback(spec, 2)
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -216,8 +216,10 @@ func TestAutocorrelationOfWideObservations(t *testing.T) {
 					in.Observations.Float64[at] = x
 				case space.Float32:
 					in.Observations.Float32[at] = float32(x)
-				default:
+				case space.Uint8:
 					in.Observations.Uint8[at] = uint8(x)
+				default:
+					in.Observations.Int64[at] = int64(x)
 				}
 				s.add(in, 1)
 			}

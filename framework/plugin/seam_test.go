@@ -92,7 +92,7 @@ func anySpace(t *rapid.T, name string) space.Space {
 		return space.MultiDiscrete{NVec: rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 4).Draw(t, "nvec")}
 	}
 	return space.Box{
-		Type:  rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8}).Draw(t, "dtype"),
+		Type:  rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8, space.Int64}).Draw(t, "dtype"),
 		Shape: rapid.SliceOfN(rapid.IntRange(1, 3), 0, 3).Draw(t, "shape"),
 		Low:   []float64{rapid.SampledFrom([]float64{0, -1, math.Inf(-1)}).Draw(t, "low")},
 		High:  []float64{rapid.SampledFrom([]float64{1, 200, math.Inf(1)}).Draw(t, "high")},

@@ -270,6 +270,8 @@ func candidates(s space.Space) (values []space.Value) {
 				v.Float32[0] = float32(x)
 			case space.Uint8:
 				v.Uint8[0] = uint8(min(max(x, 0), math.MaxUint8)) // a NaN becomes whatever byte
+			case space.Int64:
+				v.Ints[0] = int64(min(max(x, -1<<53), 1<<53)) // and whatever integer
 			}
 			values = append(values, v)
 		}

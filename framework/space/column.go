@@ -92,7 +92,7 @@ func (c *Column) SetBytes(data []byte) error {
 // environment or agent meets observations and actions.
 type Value struct {
 	Int     int64     // Discrete
-	Ints    []int64   // MultiDiscrete
+	Ints    []int64   // MultiDiscrete, Box of int64
 	Float64 []float64 // Box of float64
 	Float32 []float32 // Box of float32
 	Uint8   []uint8   // Box of uint8

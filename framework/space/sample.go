@@ -6,51 +6,65 @@ import (
 	"math/rand/v2"
 )
 
-// Sample draws a value of s, as Gymnasium does. It is uniform over a Discrete or
-// MultiDiscrete space. An element of a Box is uniform between its bounds,
-// exponential beyond a single bound, and standard normal without bounds. The
-// value's slices are new. It requires a valid space.
+// Sample draws a value of s, with the distribution of Gymnasium's sample. It is uniform
+// over a Discrete or MultiDiscrete space. An element of a Box is uniform between its
+// bounds, exponential beyond a single bound, and standard normal without bounds. Where
+// elements are integers, it is uniform over those between the bounds, and otherwise the
+// floor of these distributions. The value's slices are new. It requires a valid space.
 func Sample(s Space, rng *rand.Rand) Value {
-	switch s := s.(type) {
-	case Discrete:
-		return Value{Int: s.Start + rng.Int64N(s.N)}
-	case MultiDiscrete:
-		v := Value{Ints: make([]int64, len(s.NVec))}
-		for i, n := range s.NVec {
-			v.Ints[i] = rng.Int64N(n)
-		}
-		return v
-	case Box:
-		return s.sample(rng)
-	}
-	panic(fmt.Sprintf("space: cannot sample %T", s))
+	var v Value
+	SampleInto(&v, s, rng)
+	return v
 }
 
-func (b Box) sample(rng *rand.Rand) Value {
-	var v Value
-	for i := range b.Width() {
-		low, high := b.bounds(i)
-		if b.DType() == Uint8 {
-			low, high = math.Ceil(max(low, 0)), math.Floor(min(high, math.MaxUint8))
-			v.Uint8 = append(v.Uint8, uint8(low)+uint8(rng.IntN(max(1, int(high-low)+1))))
-			continue
+// SampleInto is Sample that reuses the slices of dst.
+func SampleInto(dst *Value, s Space, rng *rand.Rand) {
+	dst.Ints, dst.Float64, dst.Float32, dst.Uint8 = dst.Ints[:0], dst.Float64[:0], dst.Float32[:0], dst.Uint8[:0]
+	switch s := s.(type) {
+	case Discrete:
+		dst.Int = s.Start + rng.Int64N(s.N)
+	case MultiDiscrete:
+		for _, n := range s.NVec {
+			dst.Ints = append(dst.Ints, rng.Int64N(n))
 		}
-		var x float64
-		switch u := rng.Float64(); {
-		case math.IsInf(low, -1) && math.IsInf(high, 1):
-			x = rng.NormFloat64()
-		case math.IsInf(high, 1):
-			x = low + rng.ExpFloat64()
-		case math.IsInf(low, -1):
-			x = high - rng.ExpFloat64()
-		default:
-			x = min(max(low*(1-u)+high*u, low), high)
+	case Box:
+		for i := range s.Width() {
+			low, high := s.bounds(i)
+			switch s.Type {
+			case Float64:
+				dst.Float64 = append(dst.Float64, draw(low, high, rng))
+			case Float32:
+				dst.Float32 = append(dst.Float32, min(max(float32(draw(low, high, rng)), float32(low)), float32(high)))
+			default:
+				low, high = s.integers(i)
+				x := high // of an exponential that is 0
+				if both := low + high; both-both == 0 {
+					x = low + float64(rng.Int64N(int64(high-low)+1))
+				} else {
+					x = min(x, math.Floor(draw(low, high+1, rng)))
+				}
+				if s.Type == Uint8 {
+					dst.Uint8 = append(dst.Uint8, uint8(x))
+				} else {
+					dst.Ints = append(dst.Ints, int64(x))
+				}
+			}
 		}
-		if b.DType() == Float32 {
-			v.Float32 = append(v.Float32, float32(x))
-		} else {
-			v.Float64 = append(v.Float64, x)
-		}
+	default:
+		panic(fmt.Sprintf("space: cannot sample %T", s))
 	}
-	return v
+}
+
+// draw returns a real number in [low, high].
+func draw(low, high float64, rng *rand.Rand) float64 {
+	switch lower, upper := math.IsInf(low, 0), math.IsInf(high, 0); {
+	case lower && upper:
+		return rng.NormFloat64()
+	case lower:
+		return high - rng.ExpFloat64()
+	case upper:
+		return low + rng.ExpFloat64()
+	}
+	u := rng.Float64()
+	return min(max(low*(1-u)+high*u, low), high) // high - low may overflow
 }

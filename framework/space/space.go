@@ -15,16 +15,15 @@ import (
 // DType is the element type of a column.
 type DType uint8
 
-// Element types. Discrete and MultiDiscrete spaces use Int64, a Box one of the
-// other three.
+// Element types. Discrete and MultiDiscrete spaces use Int64, a Box any of them.
 const (
-	Int64 DType = iota
-	Float64
+	Float64 DType = iota
 	Float32
 	Uint8
+	Int64
 )
 
-var dtypeNames = [...]string{"int64", "float64", "float32", "uint8"}
+var dtypeNames = [...]string{"float64", "float32", "uint8", "int64"}
 
 // String returns the name numpy gives the type.
 func (d DType) String() string {
@@ -139,17 +138,12 @@ type Box struct {
 	Low, High []float64
 	// Shape is the array's shape; empty means a single number.
 	Shape []int
-	// Type is Float64 (the zero Box's Int64 is read as Float64), Float32 or Uint8.
+	// Type is the element type. A box of Uint8 or Int64 holds the integers between its bounds.
 	Type DType
 }
 
 // DType returns the element type.
-func (b Box) DType() DType {
-	if b.Type == Int64 {
-		return Float64
-	}
-	return b.Type
-}
+func (b Box) DType() DType { return b.Type }
 
 // Width returns the number of elements, the product of the shape.
 func (b Box) Width() int {
@@ -171,8 +165,21 @@ func (b Box) bounds(i int) (low, high float64) {
 	return low, high
 }
 
+// integers returns the least and greatest integer of an element of a box of Uint8 or
+// Int64, infinite where an Int64 has no bound.
+func (b Box) integers(i int) (low, high float64) {
+	low, high = b.bounds(i)
+	if b.Type == Uint8 {
+		low, high = max(low, 0), min(high, math.MaxUint8)
+	}
+	return math.Ceil(low), math.Floor(high)
+}
+
 // maxWidth is the largest number of elements of a box: a guard against nonsense.
 const maxWidth = 1 << 28
+
+// maxInteger bounds the finite bounds of a box of Int64: a float64 has every integer up to it.
+const maxInteger = 1 << 53
 
 // Validate checks shape, bounds and their order.
 func (b Box) Validate() error {
@@ -199,11 +206,18 @@ func (b Box) Validate() error {
 		if math.IsNaN(low) || math.IsNaN(high) || low > high {
 			return fmt.Errorf("space: box with bounds [%v, %v] at element %d", low, high, i)
 		}
+		if b.Type == Float64 || b.Type == Float32 {
+			continue
+		}
+		first, last := b.integers(i)
+		if !(first <= last) || first > maxInteger || last < -maxInteger || !math.IsInf(first, 0) && first < -maxInteger || !math.IsInf(last, 0) && last > maxInteger {
+			return fmt.Errorf("space: box of %v with bounds [%v, %v] at element %d; there must be an integer between them, and finite ones are at most 2^53", b.Type, low, high, i)
+		}
 	}
 	return nil
 }
 
-// Check implements Space. NaN is outside every box.
+// Check implements Space. NaN and infinities are outside every box.
 func (b Box) Check(c *Column, lane int) error {
 	w := b.Width()
 	for i := range w {
@@ -217,8 +231,10 @@ func (b Box) Check(c *Column, lane int) error {
 			low, high = float64(float32(low)), float64(float32(high))
 		case Uint8:
 			x = float64(c.Uint8[lane*w+i])
+		case Int64:
+			x = float64(c.Int64[lane*w+i])
 		}
-		if !(x >= low && x <= high) {
+		if !(x >= low && x <= high) || x-x != 0 {
 			return fmt.Errorf("element %d is %v, not in [%v, %v]: %w", i, x, low, high, ErrOutside)
 		}
 	}

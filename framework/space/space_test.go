@@ -19,7 +19,7 @@ func anySpace(t *rapid.T) Space {
 	case 1:
 		return MultiDiscrete{NVec: rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 4).Draw(t, "nvec")}
 	}
-	b := Box{Type: rapid.SampledFrom([]DType{Float64, Float32, Uint8}).Draw(t, "dtype")}
+	b := Box{Type: rapid.SampledFrom([]DType{Float64, Float32, Uint8, Int64}).Draw(t, "dtype")}
 	if rapid.Bool().Draw(t, "shaped") {
 		b.Shape = rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "shape")
 	}
@@ -97,6 +97,9 @@ func TestCheck(t *testing.T) {
 		{"box inside", box, Column{Float64: []float64{-1, 1}}, true},
 		{"box below its own bound", box, Column{Float64: []float64{-1, -0.1}}, false},
 		{"box NaN", box, Column{Float64: []float64{0, math.NaN()}}, false},
+		{"an infinity without bounds", Box{Low: []float64{math.Inf(-1)}, High: []float64{math.Inf(1)}}, Column{Float64: []float64{math.Inf(1)}}, false},
+		{"integers inside", Box{Low: []float64{-1.5}, High: []float64{math.Inf(1)}, Type: Int64}, Column{Int64: []int64{-1}}, true},
+		{"integers outside", Box{Low: []float64{-1.5}, High: []float64{math.Inf(1)}, Type: Int64}, Column{Int64: []int64{-2}}, false},
 		{"box float32 at a bound that float32 rounds", Box{Low: []float64{0}, High: []float64{0.1}, Type: Float32}, Column{Float32: []float32{0.1}}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,6 +111,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestBoxesThatAreRefused(t *testing.T) {
+	inf := math.Inf(1)
+	for _, b := range []Box{
+		{Low: []float64{0.2}, High: []float64{0.8}, Type: Int64},
+		{Low: []float64{0.2}, High: []float64{0.8}, Type: Uint8},
+		{Low: []float64{-9}, High: []float64{-1}, Type: Uint8},
+		{Low: []float64{256}, High: []float64{inf}, Type: Uint8},
+		{Low: []float64{0}, High: []float64{1 << 54}, Type: Int64},
+		{Low: []float64{inf}, High: []float64{inf}, Type: Int64},
+	} {
+		if b.Validate() == nil {
+			t.Errorf("%+v was accepted", b)
+		}
+	}
+	for _, b := range []Box{{Low: []float64{-inf}, High: []float64{inf}, Type: Int64}, {Low: []float64{-inf}, High: []float64{inf}, Type: Uint8}} {
+		must.Do(t, b.Validate())
+	}
+}
+
 // A slice of a column holds its lanes in the same memory.
 func TestSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,6 +138,7 @@ func TestSlice(t *testing.T) {
 			Box{Type: Float64, Shape: []int{2}, Low: []float64{0}, High: []float64{1}},
 			Box{Type: Float32, Low: []float64{0}, High: []float64{1}},
 			Box{Type: Uint8, Shape: []int{3}, Low: []float64{0}, High: []float64{9}},
+			Box{Type: Int64, Shape: []int{2}, Low: []float64{-2}, High: []float64{math.Inf(1)}},
 		}).Draw(t, "space")
 		lanes := rapid.IntRange(1, 5).Draw(t, "lanes")
 		from := rapid.IntRange(0, lanes-1).Draw(t, "from")

@@ -61,11 +61,12 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error)
 	if err := params.Decode(raw, &p); err != nil {
 		return nil, err
 	}
-	arms, ok := spec.Action.(space.Discrete)
+	arms, ok := space.Enumerate(spec.Action, math.MaxInt32)
 	if !ok {
 		return nil, fmt.Errorf("%s plays bandits, whose actions are discrete, not %T: %w", ID, spec.Action, framework.ErrUnsupported)
 	}
-	if states, ok := spec.Observation.(space.Discrete); !ok || states.N != 1 {
+	first, discrete := spec.Action.(space.Discrete)
+	if _, ok := space.Enumerate(spec.Observation, 1); !ok {
 		return nil, fmt.Errorf("%s plays bandits, which have one state; %s has more: %w", ID, spec.ID, framework.ErrUnsupported)
 	}
 	task := policy.Task{Arms: int(arms.N), Low: spec.RewardLow, High: spec.RewardHigh}
@@ -78,13 +79,15 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error)
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	of, err := snapshot.Describe(ID, p, spec)
-	return &agent{task: task, maker: maker, first: arms.Start, low: max(task.Low, -math.MaxFloat64), high: min(task.High, math.MaxFloat64), lanes: make([]lane, n), of: of}, err
+	return &agent{task: task, maker: maker, first: first.Start, discrete: discrete, arms: arms, low: max(task.Low, -math.MaxFloat64), high: min(task.High, math.MaxFloat64), lanes: make([]lane, n), of: of}, err
 }
 
 type agent struct {
-	task  policy.Task
-	maker *policy.Maker
-	first int64 // smallest action
+	task     policy.Task
+	maker    *policy.Maker
+	first    int64 // smallest action, where they are Discrete
+	discrete bool
+	arms     space.Enumeration // of actions
 	// low and high are the least and greatest rewards that are finite.
 	low, high float64
 	lanes     []lane
@@ -105,7 +108,7 @@ type lane struct {
 // Step implements vector.Agent.
 func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {
 	n := len(in.Signals)
-	rewards, arms, terminated, truncated := in.Rewards[:n], actions.Int64[:n], in.Terminated[:n], in.Truncated[:n]
+	rewards, terminated, truncated := in.Rewards[:n], in.Terminated[:n], in.Truncated[:n]
 	for i, s := range in.Signals {
 		switch s {
 		case vector.Idle:
@@ -134,7 +137,11 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 		} else {
 			l.arm = l.policy.SelectArm(l.exploration)
 		}
-		arms[i] = a.first + int64(l.action[l.arm])
+		if a.discrete {
+			actions.Int64[i] = a.first + int64(l.action[l.arm])
+		} else {
+			a.arms.Set(actions, i, int64(l.action[l.arm]))
+		}
 	}
 	return nil
 }

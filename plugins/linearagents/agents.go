@@ -62,6 +62,9 @@ func reader(width int) func([][]float64, *vector.Feedback) error {
 			for _, v := range c.Uint8 {
 				x = append(x, float64(v))
 			}
+			for _, v := range c.Int64 {
+				x = append(x, float64(v))
+			}
 			scratch = x
 		}
 		for i := range dst {

@@ -5,7 +5,6 @@ package randomagent
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
@@ -17,10 +16,7 @@ import (
 
 // Plugin returns the agent. It learns nothing and refuses no environment.
 //
-// Actions are drawn as by Gymnasium's sample: uniformly from finite sets and
-// between finite bounds, from an exponential distribution that starts at the
-// finite bound if the other is infinite, and from the standard normal
-// distribution if both are infinite.
+// Actions are drawn by space.SampleInto, with the distribution of Gymnasium's sample.
 func Plugin() vector.Plugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{
@@ -50,58 +46,13 @@ type agent struct {
 func newAgent(actions space.Space, s uint64) *agent {
 	a := &agent{actions: actions, pcg: rand.NewPCG(s, uint64(seed.Exploration))}
 	a.rng = rand.New(a.pcg)
-	switch width := actions.Width(); actions.DType() {
-	case space.Int64:
-		a.action.Ints = make([]int64, width)
-	case space.Float64:
-		a.action.Float64 = make([]float64, width)
-	case space.Float32:
-		a.action.Float32 = make([]float32, width)
-	case space.Uint8:
-		a.action.Uint8 = make([]uint8, width)
-	}
 	return a
 }
 
 // SelectAction implements framework.Agent.
 func (a *agent) SelectAction(context.Context, space.Value) (space.Value, error) {
-	switch s := a.actions.(type) {
-	case space.Discrete:
-		a.action.Int = s.Start + a.rng.Int64N(s.N)
-	case space.MultiDiscrete:
-		for i, n := range s.NVec {
-			a.action.Ints[i] = a.rng.Int64N(n)
-		}
-	case space.Box:
-		for i := range s.Width() {
-			low, high := s.Low[i%len(s.Low)], s.High[i%len(s.High)]
-			switch s.DType() {
-			case space.Float32:
-				a.action.Float32[i] = min(max(float32(a.draw(low, high)), float32(low)), float32(high))
-			case space.Uint8:
-				first := max(math.Ceil(low), 0)
-				count := min(math.Floor(high), math.MaxUint8) - first + 1
-				a.action.Uint8[i] = uint8(first) + uint8(a.rng.IntN(int(count)))
-			default:
-				a.action.Float64[i] = a.draw(low, high)
-			}
-		}
-	}
+	space.SampleInto(&a.action, a.actions, a.rng)
 	return a.action, nil
-}
-
-// draw returns a number in [low, high].
-func (a *agent) draw(low, high float64) float64 {
-	switch lower, upper := math.IsInf(low, 0), math.IsInf(high, 0); {
-	case lower && upper:
-		return a.rng.NormFloat64()
-	case lower:
-		return high - a.rng.ExpFloat64()
-	case upper:
-		return low + a.rng.ExpFloat64()
-	}
-	u := a.rng.Float64()
-	return min(max(low*(1-u)+high*u, low), high) // high - low may overflow
 }
 
 // Update implements framework.Agent: there is nothing to learn.

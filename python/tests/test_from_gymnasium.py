@@ -21,10 +21,11 @@ import rlrun
 from rlrun import spaces
 from rlrun._from_gymnasium_batches import CartPoleBatch, FunctionalBatch
 from rlrun._from_gymnasium_seeds import narrow, seed_bits
+from rlrun._gymnasium_spaces import decoder, from_gymnasium
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
-from rlrun.from_gymnasium import GymnasiumPlugin, Painter, decoder, names_of, space_of
+from rlrun.from_gymnasium import GymnasiumPlugin, Painter, names_of
 
 BIG = 2**64 - 1
 
@@ -101,7 +102,7 @@ def test_draw_for_draw_in_jax(bridge, name: str) -> None:
 def follow(bridge, name: str, kwargs: dict[str, Any], lanes: int, calls: int, bits: int) -> int:
     """Step a plugin's lanes and Gymnasium beside the last of them, and return how many episodes ended."""
     env = gymnasium.make(name, **kwargs)
-    _, encode = space_of(env.observation_space)
+    _, encode = from_gymnasium(env.observation_space)
     decode = decoder(env.action_space)
     ends = 0
     for signal, seed, action, observation, reward, terminated, truncated in episodes(
@@ -228,7 +229,7 @@ def count(samples: list[list[str]]) -> np.ndarray:
 )
 def test_spaces(space: gs.Space[Any], want: rlrun.Space) -> None:
     """Values go there and back."""
-    got, encode = space_of(space)
+    got, encode = from_gymnasium(space)
     decode = decoder(space)
     assert got == want
     for seed in range(20):
@@ -244,27 +245,27 @@ def test_spaces(space: gs.Space[Any], want: rlrun.Space) -> None:
 
 def test_spaces_that_are_flattened() -> None:
     space = gs.Dict({"a": gs.Box(0, 1, (2,), np.float32), "b": gs.Discrete(3)})
-    got, encode = space_of(space)
+    got, encode = from_gymnasium(space)
     assert got.shape == (5,)
     assert encode({"a": np.float32([0.5, 1]), "b": 2}).tolist() == [0.5, 1, 0, 0, 1]
     with pytest.raises(rlrun.Unsupported):
         decoder(space)
     with pytest.raises(rlrun.Unsupported, match="no space for"):
-        space_of(gs.Sequence(gs.Discrete(2)))
+        from_gymnasium(gs.Sequence(gs.Discrete(2)))
 
 
 def test_products_are_numbered() -> None:
     """In the order of itertools.product; on request those of MultiDiscrete, too; never more than fit a table."""
     space = gs.Tuple((gs.Discrete(2, start=5), gs.Discrete(3, start=1)))
-    _, encode = space_of(space)
+    _, encode = from_gymnasium(space)
     assert [encode(x) for x in itertools.product((5, 6), (1, 2, 3))] == list(range(6))
     assert decoder(space)(4) == (6, 2)
-    assert space_of(space, numbered=False)[0] == rlrun.MultiDiscrete([2, 3])
+    assert from_gymnasium(space, numbered=False)[0] == rlrun.MultiDiscrete([2, 3])
     grid = gs.MultiDiscrete([[2, 3], [4, 5]], start=[[1, 1], [1, 1]])
-    assert space_of(grid, numbered=True)[0] == rlrun.Discrete(120)
+    assert from_gymnasium(grid, numbered=True)[0] == rlrun.Discrete(120)
     assert decoder(grid, numbered=True)(119).tolist() == [[2, 3], [4, 5]]
     with pytest.raises(rlrun.InvalidParams, match="elements, more than 16777216"):
-        space_of(gs.MultiBinary(30), numbered=True)
+        from_gymnasium(gs.MultiBinary(30), numbered=True)
 
 
 def trade(frame: object, *, window: int, start: int = 0) -> gymnasium.Env[Any, Any]:
@@ -423,14 +424,14 @@ def test_modules_that_register(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_observations_outside_their_bounds() -> None:
-    _, encode = space_of(gs.Box(0, 1, (2,), np.float64))
+    _, encode = from_gymnasium(gs.Box(0, 1, (2,), np.float64))
     assert encode([0.5, 1.0000000000000002]).tolist() == [0.5, 1]
     assert np.isnan(encode([np.nan, 0])[0])
     with pytest.raises(
-        rlrun.InvalidAnswer, match=r"element 1 of an observation is 1.5, outside its bounds 0.0 and 1.0.*wrapper"
+        rlrun.InvalidAnswer, match=r"element 1 of the observation is 1.5, outside its bounds 0.0 and 1.0.*wrapper"
     ):
         encode([0.5, 1.5])
-    _, encode = space_of(gs.Box(-np.inf, np.inf, (1,), np.float32))
+    _, encode = from_gymnasium(gs.Box(-np.inf, np.inf, (1,), np.float32))
     assert encode([3e38]).dtype == np.float32
 
 
@@ -443,7 +444,7 @@ def test_the_part_that_has_no_space_is_named_with_a_cure() -> None:
     with pytest.raises(
         rlrun.Unsupported, match=r"test_from_gymnasium.Words, which is the part \['mission'\].*ImgObsWrapper"
     ):
-        space_of(space)
+        from_gymnasium(space)
 
 
 class Guest(gymnasium.Env[Any, Any]):

@@ -1,11 +1,12 @@
 // Package finite makes plugins of agents for finite tasks, which hold tables over
-// states and actions. They refuse, with an error wrapping framework.ErrUnsupported,
-// environments whose observations or actions are not framework/space.Discrete, and
-// those with more than MaxPairs pairs of them.
+// states and actions. Spaces of several integers are enumerated (space.Enumerate). They
+// refuse, with an error wrapping framework.ErrUnsupported, environments whose observations
+// or actions are real numbers, and those with more than MaxPairs pairs of them.
 package finite
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -19,7 +20,7 @@ type Learner = lanes.Learner[int]
 // Task is what agents need to know of an environment.
 type Task struct {
 	States, Actions int            // how many there are, at least 1 each
-	Spec            framework.Spec // of the environment, whose spaces are Discrete
+	Spec            framework.Spec // of the environment, whose spaces are finite
 }
 
 // LargestReturn returns the largest discounted return that there can be with
@@ -46,16 +47,20 @@ func OptionPlugin[P any](id, doc string, defaults P, build func(P, Task) (func()
 
 func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.Spec, int64) (lanes.Kind[int], error) {
 	return func(p P, spec framework.Spec, actions int64) (k lanes.Kind[int], err error) {
-		states, ok := spec.Observation.(space.Discrete)
+		states, ok := space.Enumerate(spec.Observation, math.MaxInt64)
 		if !ok {
-			return k, lanes.Unsupported("it is for finite tasks; the observations of %s are not discrete%s", spec.ID, lanes.Numbered(spec.Observation))
+			return k, lanes.Unsupported("it is for finite tasks; the observations of %s are %s", spec.ID, lanes.Countless(spec.Observation, "not discrete"))
 		}
 		if states.N > MaxPairs || actions > MaxPairs/states.N {
 			return k, lanes.Unsupported("%s has %d states and %d actions, too many for a table", spec.ID, states.N, actions)
 		}
 		k.New, err = build(p, Task{int(states.N), int(actions), spec})
-		k.Number = numbers(states.Start, uint64(states.N))
-		k.Read = reader(k.Number)
+		if d, ok := spec.Observation.(space.Discrete); ok {
+			k.Number = numbers(d.Start, uint64(d.N))
+			k.Read = reader(k.Number)
+		} else {
+			k.Read = enumerated(states)
+		}
 		return k, err
 	}
 }
@@ -68,6 +73,23 @@ func numbers(start int64, n uint64) func(int, int64) (int, error) {
 			return 0, &vector.LaneError{Lane: lane, Err: fmt.Errorf("observation %d is none of %d: %w", observation, n, framework.ErrInvalidAnswer)}
 		}
 		return int(s), nil
+	}
+}
+
+// enumerated returns a function that reads states that are several integers.
+func enumerated(states space.Enumeration) func([]int, *vector.Feedback) error {
+	return func(dst []int, in *vector.Feedback) error {
+		for i, s := range in.Signals[:len(dst)] {
+			if s == vector.Idle {
+				continue
+			}
+			number, err := states.Get(&in.Observations, i)
+			if err != nil {
+				return &vector.LaneError{Lane: i, Err: fmt.Errorf("observation: %w: %w", err, framework.ErrInvalidAnswer)}
+			}
+			dst[i] = int(number)
+		}
+		return nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -73,15 +74,21 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			if err := params.Check(&p); err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
 			}
-			actions, ok := spec.Action.(space.Discrete)
+			actions, ok := space.Enumerate(spec.Action, math.MaxInt32)
 			if !ok {
-				return nil, fmt.Errorf("%s needs discrete actions; those of %s are not%s: %w", id, spec.ID, Numbered(spec.Action), framework.ErrUnsupported)
+				return nil, fmt.Errorf("%s needs discrete actions; those of %s are %s: %w", id, spec.ID, Countless(spec.Action, "not"), framework.ErrUnsupported)
 			}
 			kind, err := build(p, spec, actions.N)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
 			}
-			l := &lanes[O]{kind: kind, seen: make([]O, n), firstAction: actions.Start, lanes: make([]lane[O], n)}
+			l := &lanes[O]{kind: kind, seen: make([]O, n), actions: actions, lanes: make([]lane[O], n)}
+			_, l.discrete = spec.Observation.(space.Discrete)
+			if first, ok := spec.Action.(space.Discrete); ok {
+				l.firstAction = first.Start
+			} else {
+				l.discrete, l.selected = false, make([]int64, n)
+			}
 			for i := range l.lanes {
 				l.lanes[i].learner = kind.New()
 			}
@@ -91,12 +98,12 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 	}
 }
 
-// Numbered says how a space becomes Discrete, if it can.
-func Numbered(s space.Space) string {
-	if _, ok := s.(space.MultiDiscrete); ok {
-		return ", but lists of numbers; in gymnasium: environments the parameter enumerate: true makes one number of them"
+// Countless says why a space is not enumerated: its values are too many, or else as box says.
+func Countless(s space.Space, box string) string {
+	if _, ok := s.(space.Box); ok {
+		return box
 	}
-	return ""
+	return "too many"
 }
 
 // Invalid is an error about parameters.
@@ -122,6 +129,9 @@ type lanes[O any] struct {
 	kind        Kind[O]
 	seen        []O // the observations of the present call
 	firstAction int64
+	actions     space.Enumeration
+	selected    []int64 // numbers of actions, where these are not Discrete
+	discrete    bool    // observations and actions are
 	lanes       []lane[O]
 	of          snapshot.Of
 }
@@ -164,7 +174,11 @@ func (l *lanes[O]) Step(_ context.Context, in *vector.Feedback, actions *space.C
 // step is Step for the lanes with a signal, others than in has perhaps, after read.
 func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *space.Column) error {
 	n := len(signals)
-	lanes, seen, rewards, selected := l.lanes[:n], l.seen[:n], in.Rewards[:n], actions.Int64[:n]
+	selected := l.selected
+	if selected == nil {
+		selected = actions.Int64[:n]
+	}
+	lanes, seen, rewards := l.lanes[:n], l.seen[:n], in.Rewards[:n]
 	terminated, truncated, first := in.Terminated[:n], in.Truncated[:n], l.firstAction
 	for i, s := range signals {
 		x, o, action := &lanes[i], seen[i], 0
@@ -207,6 +221,9 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 			}
 		}
 		selected[i] = first + int64(action)
+		if l.selected != nil {
+			l.actions.Set(actions, i, selected[i])
+		}
 	}
 	return nil
 }

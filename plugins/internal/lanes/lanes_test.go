@@ -144,3 +144,36 @@ func TestSaveAndLoad(t *testing.T) {
 		}
 	}
 }
+
+// Actions that are several integers are enumerated: the learner has numbers, the host has values.
+func TestActionsOfSeveralIntegers(t *testing.T) {
+	for _, actions := range []space.Space{
+		space.MultiDiscrete{NVec: []int64{2, 3}},
+		space.Box{Low: []float64{-1, 4}, High: []float64{0, 6}, Shape: []int{2}, Type: space.Int64},
+		space.Box{Low: []float64{254, 4}, High: []float64{255, 6}, Shape: []int{2}, Type: space.Uint8},
+	} {
+		spec := framework.Spec{ID: "test/x@1", Observation: space.Discrete{N: 6}, Action: actions}
+		p := Plugin("test/clerk@1", "Writes down.", struct{}{}, func(_ struct{}, _ framework.Spec, n int64) (Kind[int], error) {
+			if n != 6 {
+				t.Errorf("%d actions", n)
+			}
+			return Kind[int]{New: func() Learner[int] { return &clerk{} }, Read: func(dst []int, in *vector.Feedback) error {
+				dst[0] = int(in.Observations.Int64[0])
+				return nil
+			}}, nil
+		})
+		a := must.Get(p.OpenAgent(t.Context(), nil, spec, 1))(t)
+		in, column := vector.NewFeedback(spec, 1), space.NewColumn(actions, 1)
+		in.Signals[0] = vector.NewRun
+		seen := map[string]bool{}
+		for in.Observations.Int64[0] = range int64(6) {
+			must.Do(t, a.Step(t.Context(), in, &column))
+			must.Do(t, actions.Check(&column, 0))
+			seen[fmt.Sprint(column.Get(actions, 0))] = true
+			in.Signals[0] = vector.Continue
+		}
+		if len(seen) != 6 {
+			t.Errorf("%v: actions %v, want 6", actions, seen)
+		}
+	}
+}

@@ -137,7 +137,7 @@ func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space
 		if c >= x.options {
 			return laneError(i, framework.ErrInvalidAction, "option %d of a decision between %d", c, x.options)
 		}
-		actions.Int64[i] = l.firstAction + int64(l.learners[i].Choose(c))
+		l.actions.Set(actions, i, int64(l.learners[i].Choose(c)))
 		x.acting, x.options = true, 0
 	}
 	return nil
@@ -147,6 +147,9 @@ func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space
 func (l *optionLanes[O]) GreedyPolicy(_ context.Context, lane int, dst []int) ([]int, error) {
 	if lane < 0 || lane >= len(l.learners) {
 		return dst, fmt.Errorf("lane %d of %d: %w", lane, len(l.learners), framework.ErrUnsupported)
+	}
+	if !l.discrete {
+		return dst, Unsupported("a greedy policy is a table where observations and actions are discrete")
 	}
 	return l.learners[lane].GreedyPolicy(dst[:0])
 }

@@ -48,6 +48,24 @@ def _frame_from_bytes(data: bytes) -> Array:
     return frame
 
 
+def _text_to_bytes(answer: Any) -> bytes:
+    if not isinstance(answer, str):
+        raise InvalidAnswer(f"render returned a value of type {type(answer).__name__}, must return text")
+    return answer.encode()
+
+
+def _names_to_bytes(answer: Any) -> bytes:
+    if isinstance(answer, (str, bytes)) or not all(isinstance(name, str) for name in answer):
+        raise InvalidAnswer(f"action_names returned {answer!r}, must return a list of texts")
+    return json.dumps(list(answer)).encode()
+
+
+def _state_to_bytes(answer: Any) -> bytes:
+    if not isinstance(answer, (bytes, bytearray, memoryview)):
+        raise InvalidAnswer(f"save returned a value of type {type(answer).__name__}, must return bytes")
+    return bytes(answer)
+
+
 class Ability(NamedTuple):
     """What a lane that has been started can be asked for."""
 
@@ -71,15 +89,13 @@ class Ability(NamedTuple):
 
 
 ENVIRONMENT: tuple[Ability, ...] = (
-    Ability("render", "render", lambda text: str(text).encode(), bytes.decode),
+    Ability("render", "render", _text_to_bytes, bytes.decode),
     Ability("frames", "render_frame", _frame_to_bytes, _frame_from_bytes),
-    Ability(
-        "action_names", "action_names", lambda names: json.dumps([str(name) for name in names]).encode(), json.loads
-    ),
+    Ability("action_names", "action_names", _names_to_bytes, json.loads),
 )
 
 AGENT: tuple[Ability, ...] = (
-    Ability("save", "save", bytes, bytes, part_of="checkpoint"),
+    Ability("save", "save", _state_to_bytes, bytes, part_of="checkpoint"),
     Ability("load", "load", lambda _: b"", bytes, part_of="checkpoint", takes_question=True),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,13 +76,15 @@ def read(answer: Problems | Sequence[Problem], lanes: Sequence[int]) -> Decision
 
 
 def _columns(p: Problems, lanes: int) -> Decisions:
-    n = len(p.names)
+    n, greedy = _names(p.names), _greedy(p.greedy)
     values = _numbers(p.values, "values")
     members = values.shape[-1] if values.ndim else 0
     _check(values, (lanes, n, members), "values")
     offered = np.ones((lanes, n), np.bool_) if p.offered is None else np.asarray(p.offered)
     _check(offered, (lanes, n), "offered")
-    if not 0 <= p.greedy < n or not offered[:, p.greedy].all():
+    if offered.dtype != np.bool_:
+        raise InvalidAnswer(f"offered is an array of {offered.dtype}, must be of bool")
+    if not 0 <= greedy < n or not offered[:, greedy].all():
         raise InvalidAnswer(f"the greedy option, number {p.greedy} of {n}, is not offered everywhere")
     numbers = np.nonzero(offered)[1]
     optimal = None if p.optimal is None else _numbers(p.optimal, "optimal")
@@ -94,7 +97,7 @@ def _columns(p: Problems, lanes: int) -> Decisions:
     return Decisions(
         sizes=offered.sum(axis=1),
         members=np.full(lanes, members),
-        greedy=offered[:, : p.greedy].sum(axis=1),
+        greedy=offered[:, :greedy].sum(axis=1),
         numbers=numbers,
         names=p.names,
         of=numbers,
@@ -110,15 +113,17 @@ def _columns(p: Problems, lanes: int) -> Decisions:
 def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
     names: dict[str, int] = {}
     values, reveals, optimal, pairs = [], [], [], []
-    some = any(p.optimal is not None for p in problems)
+    some = any(getattr(p, "optimal", None) is not None for p in problems)
     for p, lane in zip(problems, lanes, strict=True):
         try:
-            n = len(p.names)
+            if not isinstance(p, Problem):
+                raise InvalidAnswer(f"problem returned a value of type {type(p).__name__}, must return a Problem")
+            n, greedy = _names(p.names), _greedy(p.greedy)
             v = _numbers(p.values, "values")
             _check(v, (n, v.shape[-1] if v.ndim else 0), "values")
             best = np.zeros(v.shape[1]) if p.optimal is None else _numbers(p.optimal, "optimal")
             _check(best, v.shape[1:], "optimal")
-            if not 0 <= p.greedy < n:
+            if not 0 <= greedy < n:
                 raise InvalidAnswer(f"the greedy option is number {p.greedy} of {n}")
             reveals.append(_reveals(p, n))
             pairs.append(_pairs(p.pairs))
@@ -161,9 +166,27 @@ def _pairs(pairs: Any) -> NDArray[np.float64]:
 
 def _numbers(values: Any, name: str) -> NDArray[np.float64]:
     try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError) as e:
+        array = np.asarray(values)
+    except Exception as e:  # rows of unequal lengths, or whatever others' arrays raise
         raise InvalidAnswer(f"{name} are no array of numbers: {e}") from e
+    if array.dtype.kind not in "biuf":
+        raise InvalidAnswer(f"{name} are no array of numbers, but of {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _names(names: Any) -> int:
+    """Return the number of names of options."""
+    if isinstance(names, (str, bytes)) or not all(isinstance(name, str) for name in names):
+        raise InvalidAnswer(f"names are {names!r}, must be a list of texts")
+    return len(names)
+
+
+def _greedy(greedy: Any) -> int:
+    """Return the number of the greedy option."""
+    try:
+        return operator.index(greedy)
+    except TypeError:
+        raise InvalidAnswer(f"the greedy option is {greedy!r}, must be a whole number") from None
 
 
 def _check(array: Array, shape: tuple[int, ...], name: str) -> None:

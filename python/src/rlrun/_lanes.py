@@ -79,7 +79,10 @@ class EnvironmentLanes:
                 column[starting] = 0
             own = seeds[starting]
             observations = self.env.reset(starting, own)
-            out.observations[starting] = spaces.as_column(self.spec.observation, observations, len(own), "observations")
+            with counting(starting):
+                out.observations[starting] = spaces.as_column(
+                    self.spec.observation, observations, len(own), "observations"
+                )
             self._live[starting] = True
         return out
 
@@ -92,12 +95,13 @@ class EnvironmentLanes:
             i = int(np.argmax(bad))
             raise InvalidAction(f"{actions[i].tolist()} is not in {self.spec.action}", lane=first(lanes, bad))
         got = self.env.step(lanes, actions)
-        if got is None:
-            raise InvalidAnswer("step returned None, must return TimeSteps")
-        observations = spaces.as_column(self.spec.observation, got[0], n, "observations")
-        rewards = _numbers(got[1], n, np.dtype(np.float64), "rewards")
+        if not isinstance(got, tuple) or len(got) != len(TimeSteps._fields):
+            raise InvalidAnswer(f"step returned {_kind(got)}, must return TimeSteps: {', '.join(TimeSteps._fields)}")
+        with counting(lanes):
+            observations = spaces.as_column(self.spec.observation, got[0], n, "observations")
+        rewards = spaces.as_numbers(got[1], n, "rewards")
         terminated, truncated = (
-            _numbers(c, n, np.dtype(np.bool_), name) for c, name in zip(got[2:], TimeSteps._fields[2:], strict=True)
+            spaces.as_flags(c, n, name) for c, name in zip(got[2:], TimeSteps._fields[2:], strict=True)
         )
         ended = terminated | truncated
         if ended.any():
@@ -130,18 +134,35 @@ class EnvironmentLanes:
         self.env.close()
 
 
+@contextmanager
+def counting(lanes: Lanes) -> Iterator[None]:
+    """Let an error about an entry of a column of these lanes name the lane."""
+    try:
+        yield
+    except InvalidAnswer as e:
+        if e.lane is not None and not isinstance(lanes, slice):
+            e.lane = int(lanes[e.lane])
+        raise
+
+
+def _kind(answer: object) -> str:
+    """Describe an answer that should have been something else."""
+    if isinstance(answer, (tuple, list)):
+        return f"a {type(answer).__name__} of {len(answer)}"
+    return "None" if answer is None else f"a value of type {type(answer).__name__}"
+
+
 def _measured(metrics: Sequence[Metric], values: Mapping[str, float], lane: int) -> list[float]:
+    if not isinstance(values, Mapping):
+        raise InvalidAnswer(f"measure returned {_kind(values)}, must return numbers by name, a dict", lane=lane)
     unknown = set(values) - {m.name for m in metrics}
     if unknown:
         raise InvalidAnswer(f"measure returned {sorted(unknown)}, which metrics does not declare", lane=lane)
-    return [float(values.get(m.name, np.nan)) for m in metrics]
-
-
-def _numbers(values: Any, n: int, dtype: np.dtype[Any], name: str) -> Array:
-    column = np.asarray(values)
-    if column.shape != (n,):
-        raise InvalidAnswer(f"{name} of shape {column.shape}, must be of shape {(n,)}")
-    return column if column.dtype == dtype else column.astype(dtype)
+    try:
+        return [spaces.as_number(values.get(m.name, np.nan), f"the metric {m.name}") for m in metrics]
+    except InvalidAnswer as e:
+        e.lane = lane
+        raise
 
 
 class OneByOne:
@@ -200,12 +221,11 @@ class Copies(OneByOne, VectorEnvironment):
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
                 note[0] = lane + 1
-                answer = self._copies[lane].step(value(actions[k]))
-                if answer is None:
-                    raise InvalidAnswer("step returned None, must return a TimeStep")
-                observation, rewards[k], terminated[k], truncated[k] = TimeStep(*answer[:4])
-                observations[k] = spaces.as_entry(space, observation, "the observation")
-                rewards[k] = spaces.as_number(rewards[k], "the reward")
+                step = time_step(self._copies[lane].step(value(actions[k])))
+                observations[k] = spaces.as_entry(space, step.observation, "the observation")
+                rewards[k] = spaces.as_number(step.reward, "the reward")
+                terminated[k] = spaces.as_flag(step.terminated, "terminated")
+                truncated[k] = spaces.as_flag(step.truncated, "truncated")
         return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
 
     def model(self, lane: int) -> Model:
@@ -232,6 +252,26 @@ class Copies(OneByOne, VectorEnvironment):
 
 
 _abilities.of_copies(Copies, _abilities.ENVIRONMENT)
+
+
+def time_step(answer: object) -> TimeStep:
+    """Return the answer of a single copy's step, which may be a plain tuple, with Gymnasium's info at its end."""
+    if isinstance(answer, TimeStep):
+        return answer
+    most = len(TimeStep._fields)
+    if not isinstance(answer, tuple) or not 2 <= len(answer) <= most + 1:
+        cure = "return rlrun.TimeStep(observation, reward, terminated, truncated)"
+        raise InvalidAnswer(f"step returned {_kind(answer)}, must return a TimeStep: {cure}")
+    if isinstance(answer[-1], Mapping) and len(answer) == most:
+        raise InvalidAnswer(
+            "step returned (observation, reward, done, info) as in gym before 0.26: return rlrun.TimeStep(observation, "
+            "reward, terminated, truncated)"
+        )
+    if len(answer) > most and not isinstance(answer[-1], Mapping):
+        raise InvalidAnswer(
+            f"the fifth entry that step returned is {_kind(answer[-1])}, must be Gymnasium's info, a dict"
+        )
+    return TimeStep(*answer[:most])
 
 
 def _each(calls: Iterable[Callable[[], None]]) -> None:
@@ -312,7 +352,8 @@ class AgentLanes:
         select = self.agent.select_greedy_actions if greedy.any() else self.agent.select_actions
         actions = select(lanes, observations)
         self._actions = self._actions.copy()
-        self._actions[lanes] = spaces.as_column(self.spec.action, actions, len(observations), "actions")
+        with counting(lanes):
+            self._actions[lanes] = spaces.as_column(self.spec.action, actions, len(observations), "actions")
 
     def _see(self, lanes: Lanes, observations: Array) -> None:
         if isinstance(lanes, slice):

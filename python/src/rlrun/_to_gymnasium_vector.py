@@ -11,8 +11,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rlrun import spaces
+from rlrun._gymnasium_spaces import to_gymnasium
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
-from rlrun.to_gymnasium import FPS, Lanes, episode, gymnasium_space
+from rlrun.errors import InvalidAction, InvalidAnswer
+from rlrun.to_gymnasium import FPS, Lanes, episode
 
 
 class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
@@ -31,8 +33,8 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         self.num_envs = num_envs
         self.spec = self._lanes.made
         spec = self._lanes.spec
-        self.single_observation_space = gymnasium_space(spec.observation)
-        self.single_action_space = gymnasium_space(spec.action)
+        self.single_observation_space = to_gymnasium(spec.observation)
+        self.single_action_space = to_gymnasium(spec.action)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.metadata = {
@@ -61,7 +63,9 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
             given = [None if s is None else int(s) for s in seed]
             if len(given) != n:
                 raise ValueError(f"{len(given)} seeds for {n} environments")
-        mask = (options or {}).get("reset_mask", np.ones(n, np.bool_))
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(n, np.bool_)))
+        if mask.dtype != np.bool_ or mask.shape != (n,):
+            raise ValueError(f"reset_mask is {mask.dtype} of shape {mask.shape}, must be bool of shape {(n,)}")
         signals, seeds = np.full(n, IDLE, np.uint8), np.zeros(n, np.uint64)
         for i in np.flatnonzero(mask):
             rng = self._rngs[i]
@@ -78,7 +82,10 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every lane whose episode goes on, and start the others anew."""
-        column = spaces.as_column(self._lanes.spec.action, actions, self.num_envs, "actions")
+        try:
+            column = spaces.as_column(self._lanes.spec.action, actions, self.num_envs, "actions")
+        except InvalidAnswer as e:
+            raise InvalidAction(str(e), lane=e.lane) from None
         seeds = None
         signals = np.full(self.num_envs, CONTINUE, np.uint8)
         if self._ended.any():

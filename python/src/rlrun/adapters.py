@@ -32,11 +32,11 @@ import gymnasium
 import numpy as np
 
 from rlrun import _random_states
+from rlrun._gymnasium_spaces import to_gymnasium
 from rlrun._random_states import RandomStates
 from rlrun.agent import Agent, Transition
 from rlrun.environment import Spec
 from rlrun.errors import Error, Unsupported
-from rlrun.to_gymnasium import gymnasium_space
 
 __all__ = ["Learner"]
 
@@ -123,8 +123,8 @@ class _Env(gymnasium.Env[Any, Any]):
     """What the loop steps. Its outcomes are those that rlrun tells."""
 
     def __init__(self, spec: Spec, turns: _Turns) -> None:
-        self.observation_space = gymnasium_space(spec.observation)
-        self.action_space = gymnasium_space(spec.action)
+        self.observation_space = to_gymnasium(spec.observation)
+        self.action_space = to_gymnasium(spec.action)
         self._turns = turns
         self.waits_for_reset = True
 

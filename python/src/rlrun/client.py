@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import rlrun
 from rlrun import _abilities, _goplugin, errors, spaces
-from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
+from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.environment import Spec, TimeSteps
@@ -304,14 +304,23 @@ class EnvironmentClient:
             raise self._process._failure(f"it answered step {reply.step} for {self._step}")
         n = self.lanes
         try:
-            return TimeSteps(
+            out = TimeSteps(
                 spaces.from_bytes(self.spec.observation, reply.observations, n, "observations"),
                 _column(reply.rewards, "<f8", n),
-                _column(reply.terminated, "?", n),
-                _column(reply.truncated, "?", n),
+                _column(reply.terminated, "u1", n).astype(np.bool_),
+                _column(reply.truncated, "u1", n).astype(np.bool_),
             )
         except ValueError as e:
             raise self._process._failure(str(e)) from None
+        stepped = signals != IDLE
+        for bad, what in (
+            (self.spec.observation.outside(out.observations), f"observation is not in {self.spec.observation}"),
+            (~np.isfinite(out.rewards), "reward is not finite"),
+        ):
+            if (bad & stepped).any():
+                lane = int(np.argmax(bad & stepped))
+                raise errors.InvalidAnswer(f"plugin {self._process.name}: step {self._step}: the {what}", lane=lane)
+        return out
 
     def ask(self, ability: str, lane: int) -> Any:
         """Ask a lane that has been started for an ability, such as "render"."""
@@ -343,11 +352,13 @@ class EnvironmentClient:
 
 
 def _column(data: bytes, dtype: str, lanes: int) -> NDArray[Any]:
-    if not data and dtype == "?":
-        return np.zeros(lanes, np.bool_)
+    if not data and dtype == "u1":
+        return np.zeros(lanes, dtype)
+    if len(data) != lanes * np.dtype(dtype).itemsize:
+        raise ValueError(f"column of {len(data)} bytes for {lanes} lanes")
     column = np.frombuffer(data, dtype)
-    if len(column) != lanes:
-        raise ValueError(f"column of {len(column)} for {lanes} lanes")
+    if dtype == "u1" and column.max() > 1:
+        raise ValueError(f"a flag is {column.max()}, must be 0 or 1")
     return column
 
 

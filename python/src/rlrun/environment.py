@@ -41,6 +41,12 @@ class Spec:
     def __post_init__(self) -> None:
         spaces.check(self.observation, "the space of observations in an rlrun.Spec")
         spaces.check(self.action, "the space of actions in an rlrun.Spec")
+        for name in ("reward_low", "reward_high"):
+            bound = getattr(self, name)
+            if isinstance(bound, (str, bytes)) or not np.isscalar(bound) or np.isnan(bound):
+                raise TypeError(f"{name} of an rlrun.Spec is {bound!r}, must be a number")
+        if not isinstance(self.continuing, (bool, np.bool_)):
+            raise TypeError(f"continuing of an rlrun.Spec is {self.continuing!r}, must be True or False")
         if self.reward_low == self.reward_high == 0:  # what a message has that leaves them out
             object.__setattr__(self, "reward_low", -np.inf)
             object.__setattr__(self, "reward_high", np.inf)

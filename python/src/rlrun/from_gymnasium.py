@@ -19,13 +19,12 @@ import enum
 import inspect
 import itertools
 import json
-import math
 import os
 import pickle
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
@@ -35,22 +34,19 @@ import numpy as np
 from gymnasium import spaces as gs
 from gymnasium.envs.registration import EnvSpec, load_env_creator, parse_env_id
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
-from numpy.typing import NDArray
 
 from rlrun import _random_states, params, spaces
 from rlrun._from_gymnasium_batches import batch_of, is_functional
 from rlrun._from_gymnasium_params import SCHEMA, Settings, load, settings
 from rlrun._from_gymnasium_seeds import WIDTHS, narrow, seed_bits
+from rlrun._gymnasium_spaces import OWN, advice, decoder, from_gymnasium
 from rlrun._lanes import Copies
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._random_states import RandomStates
 from rlrun.environment import Environment, Model, Spec, TimeStep, VectorEnvironment
 from rlrun.errors import InvalidAnswer, InvalidParams, Unsupported
 from rlrun.serve import check_host, serve_plugin
-from rlrun.spaces import Array, Space
-
-MOST = 2**24
-"""How many elements a product of finite sets may have to be numbered."""
+from rlrun.spaces import Array
 
 
 class GymnasiumPlugin:
@@ -331,7 +327,7 @@ class Bridge(Environment):
         self._make, self._used = make if chosen.remake else None, False
         self._options, self._shares = chosen.reset_options, shares
         self._states: AbstractContextManager[None] = RandomStates() if shares else contextlib.nullcontext()
-        _, self._encode = space_of(self._env.observation_space, chosen.enumerate)
+        _, self._encode = from_gymnasium(self._env.observation_space, chosen.enumerate)
         self._decode = decoder(self._env.action_space, chosen.enumerate)
 
     @property
@@ -351,6 +347,7 @@ class Bridge(Environment):
             answer: Any = self._env.reset(seed=narrow(seed, self._bits), options=self._options)
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise InvalidAnswer(f"reset returned {_brief(answer)}, must return a tuple of 2: {OLD}")
+        _check_info("reset", answer[1])
         return self._encode(answer[0])
 
     def step(self, action: Any) -> TimeStep:
@@ -359,9 +356,12 @@ class Bridge(Environment):
             answer: Any = self._env.step(self._decode(action))
         if not isinstance(answer, tuple) or len(answer) != 5:
             raise InvalidAnswer(f"step returned {_brief(answer)}, must return a tuple of 5: {OLD}")
-        observation, reward, terminated, truncated, _ = answer
+        observation, reward, terminated, truncated, info = answer
+        _check_info("step", info)
         check_reward(reward)
-        return TimeStep(self._encode(observation), reward, bool(terminated), bool(truncated))
+        with advice():
+            ends = spaces.as_flag(terminated, "terminated"), spaces.as_flag(truncated, "truncated")
+        return TimeStep(self._encode(observation), reward, *ends)
 
     def model(self) -> Model:
         """Return the model."""
@@ -371,7 +371,10 @@ class Bridge(Environment):
 
     def render(self) -> str:
         """Draw the current state."""
-        return str(self._env.render())
+        text: Any = self._env.render()
+        if not isinstance(text, str):
+            raise Unsupported(f"render returned a value of type {type(text).__name__}, no text")
+        return text
 
     def render_frame(self) -> Array:
         """Draw the current state as a picture."""
@@ -389,7 +392,6 @@ class Bridge(Environment):
         _close(self._env)
 
 
-OWN = "such as a function of yours that takes and returns an environment: params: {wrappers: [{name: 'mine:wrapped'}]}"
 MANY = "mo_gymnasium.wrappers:LinearReward, or a function of yours that takes and returns an environment"
 OLD = f"the environment has the interface of gym before 0.26. Name a wrapper that translates it, {OWN}"
 
@@ -401,6 +403,13 @@ def check_reward(reward: Any) -> None:
             f"rewards have shape {np.shape(reward)}, rlrun takes one number. Name a "
             f"wrapper that makes one of them, such as {MANY}"
         )
+
+
+def _check_info(method: str, info: Any) -> None:
+    """Raise InvalidAnswer if the last entry of an answer is no info, as where a pair is an observation."""
+    if not isinstance(info, Mapping):
+        kind = type(info).__name__
+        raise InvalidAnswer(f"the last entry that {method} returned is a {kind}, must be the info, a dict: {OLD}")
 
 
 def _brief(answer: Any) -> str:
@@ -484,9 +493,9 @@ def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:
         if space is None:
             raise Unsupported(f"the environment has no {name} before a reset. Name a wrapper that sets it, {OWN}")
     try:
-        observation, _ = space_of(env.observation_space, numbered)
+        observation, _ = from_gymnasium(env.observation_space, numbered)
         decoder(env.action_space, numbered)
-        action, _ = space_of(env.action_space, numbered)
+        action, _ = from_gymnasium(env.action_space, numbered)
     except ValueError as e:  # a Box of an empty shape, say
         raise Unsupported(f"rlrun has no such space: {e}") from e
     low, high = -np.inf, np.inf
@@ -538,129 +547,6 @@ def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
         transitions += [(s, a, t, p) for t, p in chances.items() if p > 0]
         rewards.append((s, a, float(sum(p * r for p, _, r, _ in table[s][a]))))
     return Model(len(table), len(table[0]), transitions, rewards, starts, sorted(set(range(len(table))) - seen))
-
-
-def space_of(space: gs.Space[Any], numbered: bool | None = None) -> tuple[Space, Callable[[Any], Any]]:
-    """Return the space that stands for one of Gymnasium's, and how its values are written in it.
-
-    numbered says whether products of finite sets become one Discrete, see SCHEMA.
-    """
-    if (sizes := _factors(space)) is not None:
-        starts, shape = _starts(space), tuple(sizes.tolist())
-        if _numbers(space, sizes, numbered):
-            return spaces.Discrete(math.prod(shape)), lambda x: int(
-                np.ravel_multi_index(tuple(np.ravel(x) - starts), shape)
-            )
-        return spaces.MultiDiscrete(shape), lambda x: np.ravel(x) - starts
-    if isinstance(space, gs.Discrete):
-        return spaces.Discrete(int(space.n), int(space.start)), lambda x: x
-    if isinstance(space, gs.Box):
-        name = space.dtype.name if space.dtype is not None else "float64"
-        known = name if name in ("float32", "uint8") else "float64"
-        box = spaces.Box(space.low, space.high, space.shape, known)  # type: ignore[arg-type]
-        return box, lambda x: within(box, np.asarray(x, box.dtype))
-    if _flattens(space):
-        flat, encode = space_of(gs.flatten_space(space))
-        return flat, lambda x: encode(gs.flatten(space, x))
-    raise Unsupported(_homeless(space))
-
-
-ROUNDING = 1e-6
-"""How far an element of an observation may be outside its bounds, relative to the bound where that is more than 1."""
-
-
-def within(box: spaces.Box, x: Array) -> Array:
-    """Return an observation whose excess over its bounds is no more than rounding without that."""
-    if box.dtype == np.uint8 or x.shape != box.shape or not ((x < box.low) | (x > box.high)).any():
-        return x
-    inside = np.clip(x, box.low, box.high)
-    excess = np.abs(x - inside)
-    if (excess <= ROUNDING * np.maximum(1, np.abs(inside))).all():
-        return inside.astype(box.dtype)
-    i = int(np.argmax(excess))
-    raise InvalidAnswer(
-        f"element {i} of an observation is {x.ravel()[i]}, outside its bounds {box.low.ravel()[i]} and "
-        f"{box.high.ravel()[i]}. Name a wrapper that corrects it, {OWN}"
-    )
-
-
-def decoder(space: gs.Space[Any], numbered: bool | None = None) -> Callable[[Any], Any]:
-    """Return how actions are read that were written as space_of says."""
-    if (sizes := _factors(space)) is not None:
-        starts, shape = _starts(space), tuple(sizes.tolist())
-        value: Callable[[Any], Any]
-        if isinstance(space, gs.Tuple):
-            value = lambda x: tuple(np.int64(v) for v in (x + starts).tolist())  # noqa: E731
-        else:
-            value = lambda x: (x + starts).reshape(space.shape).astype(space.dtype)  # noqa: E731
-        if _numbers(space, sizes, numbered):
-            return lambda x: value(np.array(np.unravel_index(x, shape)))
-        return value
-    if isinstance(space, gs.Discrete):
-        return np.int64
-    if isinstance(space, gs.Box):
-        return lambda x: x.astype(space.dtype)
-    raise Unsupported(
-        f"rlrun has no space that stands for Gymnasium's {space} as one of actions. Name a wrapper that "
-        f"makes another of it, {OWN}"
-    )
-
-
-def _factors(space: gs.Space[Any]) -> NDArray[np.int64] | None:
-    """Return the sizes of the finite sets that a space is a product of, None if it is no such space."""
-    if isinstance(space, gs.MultiDiscrete):
-        return np.ravel(space.nvec).astype(np.int64)
-    if isinstance(space, gs.MultiBinary):
-        return np.full(int(np.prod(space.shape)), 2, np.int64)
-    if isinstance(space, gs.Tuple) and all(isinstance(s, gs.Discrete) for s in space.spaces):
-        return np.array([int(cast(Any, s).n) for s in space.spaces], np.int64)
-    return None
-
-
-def _starts(space: gs.Space[Any]) -> NDArray[np.int64]:
-    """Return the least element of each of these sets."""
-    if isinstance(space, gs.MultiDiscrete):
-        return np.ravel(space.start).astype(np.int64)
-    if isinstance(space, gs.Tuple):
-        return np.array([int(cast(Any, s).start) for s in space.spaces], np.int64)
-    return np.zeros(1, np.int64)
-
-
-def _numbers(space: gs.Space[Any], sizes: NDArray[np.int64], numbered: bool | None) -> bool:
-    """Say whether the elements of a product are numbered."""
-    count = math.prod(sizes.tolist())
-    if numbered and count > MOST:
-        raise InvalidParams(f"enumerate is true, but {space} has {count:.3g} elements, more than {MOST}")
-    return bool(numbered) or (numbered is None and isinstance(space, gs.Tuple) and count <= MOST)
-
-
-def _flattens(space: gs.Space[Any]) -> bool:
-    """Say whether a space can be flattened. Those of other packages do not know: they raise NotImplementedError."""
-    try:
-        return bool(space.is_np_flattenable)
-    except NotImplementedError:
-        return False
-
-
-def _homeless(space: gs.Space[Any], path: str = "") -> str:
-    """Say which part of a space rlrun has none for, and what to do about it."""
-    if isinstance(space, (gs.Dict, gs.Tuple)):
-        parts = space.spaces.items() if isinstance(space, gs.Dict) else enumerate(space.spaces)
-        for key, part in parts:
-            if not _flattens(part):
-                return _homeless(part, f"{path}[{key!r}]")
-    kind = type(space)
-    name = kind.__name__ if kind.__module__.startswith("gymnasium.") else f"{kind.__module__}.{kind.__name__}"
-    if not path:
-        return (
-            f"rlrun has no space for observations in Gymnasium's {name}. Name a wrapper that makes another of it, {OWN}"
-        )
-    return (
-        f"rlrun has no space for Gymnasium's {name}, which is the part {path} of the observation. Name a wrapper that "
-        "leaves it out: "
-        "params: {wrappers: [{name: FilterObservation, kwargs: {filter_keys: [...]}}]}, or one of the environment's "
-        "package, such as minigrid.wrappers:ImgObsWrapper"
-    )
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ A *column* holds a value per lane in one array: of shape ``(n,)`` for `Discrete`
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,17 @@ from rlrun._pb import plugin_pb2 as pb
 from rlrun.errors import InvalidAnswer
 
 Array = NDArray[Any]
+
+_DTYPES = {
+    "float64": pb.DTYPE_FLOAT64,
+    "float32": pb.DTYPE_FLOAT32,
+    "uint8": pb.DTYPE_UINT8,
+    "int64": pb.DTYPE_INT64,
+}
+"""The element types of a Box."""
+
+MAX_INTEGER = 2**53
+"""Bounds the finite bounds of a Box of integers: a float64 has every integer up to it."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +102,11 @@ class MultiDiscrete:
 
 @dataclass(frozen=True, init=False, eq=False)
 class Box:
-    """Arrays of a shape with low ≤ x ≤ high, elementwise.
+    """Arrays of a shape with low ≤ x ≤ high, elementwise, and with finite elements.
 
     ``low`` and ``high`` are numbers or arrays of the shape, and may be infinite.
-    Without ``shape`` it is that of ``low``.
+    Without ``shape`` it is that of ``low``. With the dtype ``uint8`` or ``int64``
+    elements are integers. The finite bounds of integers are at most 2⁵³.
     """
 
     low: Array
@@ -106,16 +119,26 @@ class Box:
         low: Any,
         high: Any,
         shape: Sequence[int] | None = None,
-        dtype: Literal["float64", "float32", "uint8"] = "float64",
+        dtype: Literal["float64", "float32", "uint8", "int64"] = "float64",
     ) -> None:
-        if str(dtype) not in ("float64", "float32", "uint8"):
-            raise ValueError(f"Box of {dtype}; must be float64, float32 or uint8")
+        if str(dtype) not in _DTYPES:
+            raise ValueError(f"Box of {dtype}; must be {', '.join(_DTYPES)}")
         shape = np.broadcast_shapes(np.shape(low), np.shape(high)) if shape is None else tuple(shape)
         if any(n < 1 for n in shape):
             raise ValueError(f"Box of shape {shape}; every entry must be at least 1")
         bounds = [np.array(np.broadcast_to(np.asarray(b, np.float64), shape)) for b in (low, high)]
         if not np.all(bounds[0] <= bounds[1]):
             raise ValueError("Box whose low is not ≤ its high")
+        if dtype in ("uint8", "int64"):
+            first, last = np.ceil(bounds[0]), np.floor(bounds[1])
+            if dtype == "uint8":
+                first, last = np.maximum(first, 0), np.minimum(last, 255)
+            finite = np.concatenate([b[np.isfinite(b)] for b in (first, last)])
+            if np.any(first > last) or np.any(np.abs(finite) > MAX_INTEGER):
+                raise ValueError(
+                    f"Box of {dtype} from {low} to {high}: there must be an integer between its bounds, and finite "
+                    "ones are at most 2^53"
+                )
         for name, value in zip(("low", "high", "shape", "dtype"), (*bounds, shape, np.dtype(dtype)), strict=True):
             object.__setattr__(self, name, value)
 
@@ -131,11 +154,11 @@ class Box:
         return hash((self.shape, self.dtype))
 
     def outside(self, column: Array) -> Array:
-        """Say which lanes of a column are not in the space; NaN is in none."""
+        """Say which lanes of a column are not in the space; NaN and infinities are in none."""
         low, high = self.low, self.high
         if self.dtype == np.float32:
             low, high = low.astype(np.float32), high.astype(np.float32)
-        bad: Array = ~((column >= low) & (column <= high))
+        bad: Array = ~((column >= low) & (column <= high) & np.isfinite(column))
         out: Array = np.any(bad.reshape(len(column), -1), axis=1)
         return out
 
@@ -188,49 +211,119 @@ def to_bytes(column: Array) -> bytes:
 
 
 def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:
-    """Return what a batch answered as a column, or say what is wrong with it."""
-    column = np.asarray(values)
-    if column.shape != (lanes, *space.shape):
-        raise InvalidAnswer(f"{name} of shape {column.shape}, must be of shape {(lanes, *space.shape)}")
-    if column.dtype != space.dtype:
-        if not np.can_cast(column.dtype, space.dtype, "same_kind"):
-            raise InvalidAnswer(f"{name} of {column.dtype}, want {space.dtype}")
-        column = column.astype(space.dtype)
-    return column
+    """Return what a batch answered as a column, or say what is wrong with it.
+
+    The error names the lane, counted among those of the column, if one of them is to blame.
+    """
+    return convert(space.dtype, as_array(values, (lanes, *space.shape), name), name, lanes=True)
 
 
 def as_entry(space: Space, value: Any, name: str) -> Any:
     """Return what a single copy answered as an entry of a column, or say what is wrong with it."""
-    if isinstance(space, Discrete):
-        try:
-            return operator.index(value)
-        except TypeError:
-            pass
-        array = np.asarray(value)
-        if array.shape == () and array.dtype.kind in "iub":
-            return int(array)
-        raise InvalidAnswer(f"{name} {value!r} is no whole number")
-    array = np.asarray(value)
-    if array.shape != space.shape:
-        raise InvalidAnswer(f"{name} of shape {array.shape}, must be of shape {space.shape}")
-    # Literals are of Python's types: what they hold decides.
-    kinds = "biuf" if space.dtype.kind == "f" else "biu"
-    if array.dtype.kind not in kinds:
-        raise InvalidAnswer(f"{name} of {array.dtype}, want {space.dtype}")
+    if isinstance(value, (int, np.integer)) and isinstance(space, Discrete):
+        number = int(value)
+        if not -(2**63) <= number < 2**63:
+            raise InvalidAnswer(f"{name} is {number}, which is not in {space}")
+        return number
+    return convert(space.dtype, as_array(value, space.shape, name), name)
+
+
+def as_array(value: Any, shape: tuple[int, ...], name: str) -> Array:
+    """Return an answer as an array of a shape, in the type in which it arrived, or say what is wrong with it."""
+    array = _array(value, name)
+    if array.shape != shape:
+        cure = ": return x.item()" if not shape and array.size == 1 else ""
+        raise InvalidAnswer(f"{name} of shape {array.shape}, must be of shape {shape}{cure}")
     return array
 
 
+def _array(value: Any, name: str) -> Array:
+    """Return an answer as an array in the type in which it arrived."""
+    try:
+        array = np.asarray(value)
+    except Exception as e:  # rows of unequal lengths, or whatever others' arrays raise
+        raise InvalidAnswer(f"{name} is no array: {type(e).__name__}: {e}") from e
+    if array.dtype.kind not in "biuf":
+        kind = f"elements of the type {array.dtype}" if array.shape else f"the type {type(value).__name__}"
+        raise InvalidAnswer(f"{name} has {kind} ({shown(value)}), must be numbers")
+    return array
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = False) -> Array:
+    """Return an array in another type, if that has all of its elements.
+
+    Real numbers may be rounded, as 0.1 is in float32, but not to infinity.
+    """
+    if array.dtype == dtype:
+        return array
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            out = array.astype(dtype)
+        bad = np.isinf(out) & np.isfinite(array)
+    elif array.dtype.kind == "f":
+        cure = "return integers, or make the space a Box of float64"
+        raise InvalidAnswer(f"{name} of {array.dtype} ({shown(array.tolist())}), want {dtype}: {cure}")
+    else:
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        bad = (array < least) | (array > most)
+        out = array.astype(dtype)
+    if bad.any():
+        at = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        element = f"element {list(map(int, at[lanes:]))} of " if len(at) > lanes else ""
+        raise InvalidAnswer(
+            f"{element}{name} is {array[at]}, which {dtype} does not have", lane=int(at[0]) if lanes else None
+        )
+    return out
+
+
 def as_number(value: Any, name: str) -> float:
-    """Return what a single copy answered as a number, or say what is wrong with it."""
+    """Return what a single copy answered as a number, or say what is wrong with it: an array may have one."""
     if isinstance(value, (float, int)):
-        return float(value)
-    array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "biuf":
-        raise InvalidAnswer(f"{name} is {value!r}, must be a number")
+        try:
+            return float(value)
+        except OverflowError:
+            raise InvalidAnswer(f"{name} is a whole number that float64 does not have") from None
+    array = _array(value, name)
+    if array.size != 1:
+        raise InvalidAnswer(f"{name} is {shown(value)}, must be a number")
     return float(array.item())
 
 
-_DTYPES = {"float64": pb.DTYPE_FLOAT64, "float32": pb.DTYPE_FLOAT32, "uint8": pb.DTYPE_UINT8}
+def as_numbers(values: Any, lanes: int, name: str) -> NDArray[np.float64]:
+    """Return what a batch answered as a number for each lane."""
+    array = as_array(values, (lanes,), name)
+    return array if array.dtype == np.float64 else array.astype(np.float64)
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Return what a single copy answered as a flag, or say what is wrong with it: an array may have one."""
+    if type(value) is bool:
+        return value
+    array = np.asarray(value) if isinstance(value, (numbers.Integral, np.bool_)) or hasattr(value, "dtype") else None
+    if array is None or array.size != 1 or not _flags(array):
+        raise InvalidAnswer(f"{name} is {shown(value)}, a {type(value).__name__}: must be True or False")
+    return bool(array.item())
+
+
+def as_flags(values: Any, lanes: int, name: str) -> NDArray[np.bool_]:
+    """Return what a batch answered as a flag for each lane."""
+    array = _array(values, name)
+    if array.shape != (lanes,) or not _flags(array):
+        raise InvalidAnswer(
+            f"{name} are {array.dtype} of shape {array.shape}, must be bool of shape {(lanes,)}: write x.astype(bool)"
+        )
+    return array if array.dtype == np.bool_ else array.astype(np.bool_)
+
+
+def _flags(array: Array) -> bool:
+    """Say whether an array has flags: of bool, or integers that are 0 and 1."""
+    return array.dtype.kind == "b" or (array.dtype.kind in "iu" and bool(((array == 0) | (array == 1)).all()))
 
 
 def to_proto(space: Space) -> pb.Space:

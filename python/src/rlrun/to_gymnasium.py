@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces as gs
 from gymnasium.envs import registration
 from gymnasium.envs.registration import EnvSpec
 
 from rlrun import spaces
+from rlrun._gymnasium_spaces import to_gymnasium
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun.client import Process
-from rlrun.spaces import Array, Space
+from rlrun.errors import InvalidAction, InvalidAnswer
+from rlrun.spaces import Array
 
 if TYPE_CHECKING:
     from rlrun._to_gymnasium_vector import RlrunVectorEnv
@@ -105,16 +106,6 @@ def _spec(plugin: str | Sequence[str], params: dict[str, Any], described: str) -
     )
 
 
-def gymnasium_space(space: Space) -> gs.Space[Any]:
-    """Return Gymnasium's space for one of rlrun's."""
-    if isinstance(space, spaces.Discrete):
-        return gs.Discrete(space.n, start=space.start)
-    if isinstance(space, spaces.MultiDiscrete):
-        return gs.MultiDiscrete(np.array(space.nvec, np.int64))
-    dtype: Any = space.dtype.type
-    return gs.Box(space.low.astype(dtype), space.high.astype(dtype), space.shape, dtype)
-
-
 class Lanes:
     """What both kinds of environment share: lanes in a process."""
 
@@ -160,7 +151,7 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
     def __init__(self, plugin: str | Sequence[str], render_mode: str | None = "ansi", **params: Any) -> None:
         self._lanes = Lanes(plugin, 1, params)
         spec = self._lanes.spec
-        self.observation_space, self.action_space = gymnasium_space(spec.observation), gymnasium_space(spec.action)
+        self.observation_space, self.action_space = to_gymnasium(spec.observation), to_gymnasium(spec.action)
         self.spec = self._lanes.made
         self.metadata = {"render_modes": self._lanes.modes, "render_fps": self._lanes.fps}
         self.render_mode = self._lanes.mode(render_mode)
@@ -179,7 +170,10 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         """Take an action."""
         space = self._lanes.spec.action
         actions = spaces.zeros(space, 1)
-        actions[0] = spaces.as_entry(space, action, "the action")
+        try:
+            actions[0] = spaces.as_entry(space, action, "the action")
+        except InvalidAnswer as e:
+            raise InvalidAction(str(e)) from None
         out = self._lanes.client.step(np.full(1, CONTINUE, np.uint8), None, actions)
         return (
             self._value(out.observations),

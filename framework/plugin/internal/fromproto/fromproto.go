@@ -141,6 +141,8 @@ func Space(m *pb.Space) (space.Space, error) {
 			b.Type = space.Float32
 		case pb.DType_DTYPE_UINT8:
 			b.Type = space.Uint8
+		case pb.DType_DTYPE_INT64:
+			b.Type = space.Int64
 		default:
 			return nil, fmt.Errorf("a box of element type %v", t)
 		}

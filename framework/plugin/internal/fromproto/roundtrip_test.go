@@ -145,7 +145,7 @@ func anySpace(t *rapid.T, name string) space.Space {
 	case 1:
 		return space.MultiDiscrete{NVec: rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 4).Draw(t, "nvec")}
 	}
-	b := space.Box{Type: rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8}).Draw(t, "dtype")}
+	b := space.Box{Type: rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8, space.Int64}).Draw(t, "dtype")}
 	if rapid.Bool().Draw(t, "shaped") {
 		b.Shape = rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "shape")
 	}

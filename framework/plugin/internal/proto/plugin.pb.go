@@ -104,6 +104,7 @@ const (
 	DType_DTYPE_FLOAT64     DType = 1
 	DType_DTYPE_FLOAT32     DType = 2
 	DType_DTYPE_UINT8       DType = 3
+	DType_DTYPE_INT64       DType = 4 // sent as the integers of other spaces are
 )
 
 // Enum value maps for DType.
@@ -113,12 +114,14 @@ var (
 		1: "DTYPE_FLOAT64",
 		2: "DTYPE_FLOAT32",
 		3: "DTYPE_UINT8",
+		4: "DTYPE_INT64",
 	}
 	DType_value = map[string]int32{
 		"DTYPE_UNSPECIFIED": 0,
 		"DTYPE_FLOAT64":     1,
 		"DTYPE_FLOAT32":     2,
 		"DTYPE_UINT8":       3,
+		"DTYPE_INT64":       4,
 	}
 )
 
@@ -2604,12 +2607,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x13CODE_INVALID_ACTION\x10\x02\x12\x17\n" +
 	"\x13CODE_INVALID_PARAMS\x10\x03\x12\x14\n" +
 	"\x10CODE_UNSUPPORTED\x10\x04\x12\x17\n" +
-	"\x13CODE_INVALID_ANSWER\x10\x05*U\n" +
+	"\x13CODE_INVALID_ANSWER\x10\x05*f\n" +
 	"\x05DType\x12\x15\n" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\xd2\a\n" +
+	"\vDTYPE_UINT8\x10\x03\x12\x0f\n" +
+	"\vDTYPE_INT64\x10\x042\xd2\a\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +

@@ -102,6 +102,8 @@ func Space(s space.Space) (*pb.Space, error) {
 			b.Dtype = pb.DType_DTYPE_FLOAT32
 		case space.Uint8:
 			b.Dtype = pb.DType_DTYPE_UINT8
+		case space.Int64:
+			b.Dtype = pb.DType_DTYPE_INT64
 		}
 		return &pb.Space{Kind: &pb.Space_Box{Box: b}}, nil
 	}

@@ -22,6 +22,7 @@ class DType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DTYPE_FLOAT64: _ClassVar[DType]
     DTYPE_FLOAT32: _ClassVar[DType]
     DTYPE_UINT8: _ClassVar[DType]
+    DTYPE_INT64: _ClassVar[DType]
 CODE_UNSPECIFIED: Code
 CODE_NEEDS_RESET: Code
 CODE_INVALID_ACTION: Code
@@ -32,6 +33,7 @@ DTYPE_UNSPECIFIED: DType
 DTYPE_FLOAT64: DType
 DTYPE_FLOAT32: DType
 DTYPE_UINT8: DType
+DTYPE_INT64: DType
 
 class Error(_message.Message):
     __slots__ = ("code", "lane", "message")
