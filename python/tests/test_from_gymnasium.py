@@ -221,7 +221,7 @@ def count(samples: list[list[str]]) -> np.ndarray:
         (gs.MultiBinary(3), rlrun.MultiDiscrete([2, 2, 2])),
         (gs.Box(-1, 1, (2, 2), np.float32), rlrun.Box(-1, 1, (2, 2), "float32")),
         (gs.Box(0, 255, (4,), np.uint8), rlrun.Box(0, 255, (4,), "uint8")),
-        (gs.Box(-3, 3, (4,), np.int16), rlrun.Box(-3, 3, (4,), "float64")),
+        (gs.Box(-3, 3, (4,), np.int16), rlrun.Box(-3, 3, (4,), "int64")),
         (gs.Tuple((gs.Discrete(2), gs.Discrete(3, start=1))), rlrun.Discrete(6)),
         (gs.Tuple((gs.Discrete(2**20),) * 2), rlrun.MultiDiscrete([2**20, 2**20])),
     ],
@@ -342,7 +342,7 @@ def test_wrappers() -> None:
         {"name": "TimeLimit", "kwargs": {"max_episode_steps": 2}},
     ]
     env = plugin.environment(json.dumps({"kwargs": {"map_name": "8x8"}, "wrappers": wrappers}).encode())
-    assert env.spec.observation == rlrun.Box(0, 1, (64,), "float64")
+    assert env.spec.observation == rlrun.Box(0, 1, (64,), "int64")
     assert not env.has_model  # type: ignore[attr-defined]  the wrapper shows something else than the model's states
     env.open(1)
     assert env.reset(slice(None), np.uint64([1]))[0, 0] == 1

@@ -101,7 +101,7 @@ def test_integers_take_as_few_bytes_as_they_need(values: list[int], data: str) -
         (rlrun.Discrete(3, start=1), [0, 1, 3, 4, -(2**63), 2**63 - 1], [1, 0, 0, 1, 1, 1]),
         (rlrun.MultiDiscrete([2, 3]), [[0, 2], [1, 3], [-1, 0]], [0, 1, 1]),
         (rlrun.Box(-1, 1, (2,)), [[-1, 1], [0, 1.5], [math.nan, 0]], [0, 1, 1]),
-        (rlrun.Box(0, math.inf, ()), [0, math.inf, -1, math.nan], [0, 0, 1, 1]),
+        (rlrun.Box(0, math.inf, ()), [0, math.inf, -1, math.nan], [0, 1, 1, 1]),
         (rlrun.Box(0, 0.1, (1,), "float32"), np.float32([[0.1], [0.2]]), [0, 1]),
         (rlrun.Box(1, 3, (1,), "uint8"), np.uint8([[0], [3]]), [1, 0]),
     ],
@@ -135,7 +135,10 @@ def test_entries_that_do_not_fit(space: rlrun.Space, value: object) -> None:
         lambda: rlrun.Box(1, 0, ()),
         lambda: rlrun.Box(math.nan, 0, ()),
         lambda: rlrun.Box(0, 1, (0,)),
-        lambda: rlrun.Box(0, 1, (1,), "int64"),  # type: ignore[arg-type]
+        lambda: rlrun.Box(0.2, 0.8, (1,), "int64"),
+        lambda: rlrun.Box(-9, -1, (1,), "uint8"),
+        lambda: rlrun.Box(0, 2**60, (1,), "int64"),
+        lambda: rlrun.Box(0, 1, (1,), "int32"),  # type: ignore[arg-type]
     ],
 )
 def test_impossible_spaces(make) -> None:
@@ -575,7 +578,7 @@ class Batch(rlrun.VectorEnvironment):
     ("field_", "value", "wrong"),
     [
         ("observations", np.zeros(2), r"observations of shape \(2,\), must be of shape \(2, 2\)"),
-        ("observations", np.zeros((2, 2), complex), "observations of complex128, want float64"),
+        ("observations", np.zeros((2, 2), complex), "observations has elements of the type complex128"),
         ("rewards", 1.0, r"rewards of shape \(\), must be of shape \(2,\)"),
         ("terminated", [False], r"terminated of shape \(1,\)"),
         ("truncated", np.zeros((2, 1)), "truncated of shape"),

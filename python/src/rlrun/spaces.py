@@ -289,9 +289,12 @@ def as_number(value: Any, name: str) -> float:
             return float(value)
         except OverflowError:
             raise InvalidAnswer(f"{name} is a whole number that float64 does not have") from None
-    array = _array(value, name)
+    try:
+        array = _array(value, name)
+    except InvalidAnswer:
+        array = np.empty(0)
     if array.size != 1:
-        raise InvalidAnswer(f"{name} is {shown(value)}, must be a number")
+        raise InvalidAnswer(f"{name} is {shown(value)}, must be a number") from None
     return float(array.item())
 
 
@@ -313,11 +316,9 @@ def as_flag(value: Any, name: str) -> bool:
 
 def as_flags(values: Any, lanes: int, name: str) -> NDArray[np.bool_]:
     """Return what a batch answered as a flag for each lane."""
-    array = _array(values, name)
-    if array.shape != (lanes,) or not _flags(array):
-        raise InvalidAnswer(
-            f"{name} are {array.dtype} of shape {array.shape}, must be bool of shape {(lanes,)}: write x.astype(bool)"
-        )
+    array = as_array(values, (lanes,), name)
+    if not _flags(array):
+        raise InvalidAnswer(f"{name} of {array.dtype} ({shown(array.tolist())}), must be of bool: write x.astype(bool)")
     return array if array.dtype == np.bool_ else array.astype(np.bool_)
 
 
