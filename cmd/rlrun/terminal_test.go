@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/internal/printable"
 )
@@ -53,7 +54,13 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("theirs/runs/x.jsonl", fmt.Sprintf(`{"environment":%s,"agent":%s,"run":2,"status":"failed","error":%s,"steps":0,"episodes":0}`+"\n", jsonQuote("e"+agent), jsonQuote(agent), jsonQuote(agent+"\n\t"+agent)))
+	failed := result.Record{Environment: "e" + agent, Agent: agent, Run: 2, Status: result.Failed, Error: agent + "\n\t" + agent}
+	for _, e := range must.Get(result.ReadKeys("theirs"))(t) {
+		if e.Environment == failed.Environment && e.Agent == agent {
+			failed.Experiment = e.Experiment
+		}
+	}
+	must.Do(t, result.WriteRecords("theirs", "x", []result.Record{failed}))
 	for _, path := range must.Get(filepath.Glob("theirs/runs/*.0-*.jsonl"))(t) {
 		must.Do(t, os.Remove(path))
 	}

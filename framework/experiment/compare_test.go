@@ -93,6 +93,7 @@ func TestDecideKnowsTheTasks(t *testing.T) {
 		for run := range p.Config.Runs {
 			rec := result.Record{Environment: "e", Agent: agent, Run: run, Status: result.OK, Steps: 10,
 				Curves: map[result.Metric][]float64{result.Reward: curve, result.DiscountedReturn: curve}}
+			rec.Experiment = p.Meta().Experiments[result.Key{Environment: "e", Agent: agent}]
 			must.Do(t, result.WriteRecords(dir, agent, []result.Record{rec}))
 		}
 	}

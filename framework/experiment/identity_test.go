@@ -181,10 +181,11 @@ func summary(t *testing.T, p *Plan, dir string) *result.Summary {
 }
 
 // Runs that failed are done again in any case, so a plugin that was mended may go
-// on where none of its runs is kept. Records of old versions name no programs.
+// on where none of its runs is kept.
 func TestProgramsOfKeptRunsCount(t *testing.T) {
 	p, dir := compiled(t, func(c *Config) { c.Runs = 2 }), t.TempDir()
 	failed := []result.Record{{Environment: "coin", Agent: "one", Run: 0, Status: result.Failed, Error: "x"}}
+	failed[0].Experiment = p.Meta().Experiments[failed[0].Key()]
 	must.Do(t, result.WriteRecords(dir, "old", failed))
 	must.Do(t, Dir{Path: dir}.write(ConfigFile, must.Get(p.Config.YAML())(t)))
 	must.Do(t, doAs(t, p, dir, true, session("v1", "sha256:aa", nil)))
@@ -323,7 +324,6 @@ func TestBlame(t *testing.T) {
 
 // A file of records of another seed, with the same labels and programs, is refused by a report, by
 // --resume, by status and by compact, whatever its name and also if its runs are recorded as well.
-// Records of old versions say no experiment.
 func TestRecordsOfAnotherExperiment(t *testing.T) {
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	for name, tt := range map[string]struct {

@@ -39,22 +39,6 @@ func (c column) MarshalJSON() ([]byte, error) {
 	return json.Marshal(base64.StdEncoding.EncodeToString(raw))
 }
 
-func (c *column) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return err
-	}
-	*c = nil
-	for ; len(raw) >= 4; raw = raw[4:] {
-		*c = append(*c, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
-	}
-	return nil
-}
-
 // pageData is what the page's script shows. Environments, agents and metrics are
 // named by their indices.
 type pageData struct {

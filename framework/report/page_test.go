@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -332,3 +334,20 @@ func TestPageReportsErrors(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+// UnmarshalJSON reads what MarshalJSON writes, as the page does.
+func (c *column) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	*c = nil
+	for ; len(raw) >= 4; raw = raw[4:] {
+		*c = append(*c, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+	}
+	return nil
+}

@@ -203,7 +203,7 @@ func (a *aggregator) own(e *Entry) (*sample, error) {
 	if s == nil {
 		return nil, errors.New("the experiment has no such agent or environment")
 	}
-	if want := a.meta.Experiments[Key{Environment: e.Environment, Agent: e.Agent}]; e.Experiment != "" && want != "" && e.Experiment != want {
+	if want := a.meta.Experiments[Key{Environment: e.Environment, Agent: e.Agent}]; want != "" && e.Experiment != want {
 		return nil, fmt.Errorf("is of another experiment, with another seed or other parameters (its identity is %.40q, this experiment's %q)", e.Experiment, want)
 	}
 	if a.meta.Runs > 0 && e.Run >= a.meta.Runs {

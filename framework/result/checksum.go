@@ -6,8 +6,7 @@ import (
 )
 
 // A line of a record file ends in a CRC-32C (Castagnoli et al. 1993) of the bytes
-// before it, ,"crc32c":"0123abcd"}, in eight hexadecimal digits. Lines of old
-// versions have none and are read unchecked.
+// before it, ,"crc32c":"0123abcd"}, in eight hexadecimal digits.
 const (
 	checksumKey    = `,"crc32c":"`
 	checksumLength = len(checksumKey) + 8 + len(`"}`)
@@ -33,17 +32,16 @@ func checksum(body []byte) (digits [8]byte) {
 	return digits
 }
 
-// splitChecksum returns a line's bytes before its checksum. known is false if the
-// line has none, valid if it has the right one. line has no line feed.
-func splitChecksum(line []byte) (body []byte, known, valid bool) {
-	if len(line) < checksumLength || !bytes.HasSuffix(line, []byte(`"}`)) {
-		return line, false, false
+// splitChecksum returns a line's bytes before its checksum. The line has no line feed.
+// The error is errNotOurs if it has no checksum, errChecksum if it has a wrong one.
+func splitChecksum(line []byte) (body []byte, err error) {
+	cut := len(line) - checksumLength
+	if cut < 0 || !bytes.HasSuffix(line, []byte(`"}`)) || !bytes.HasPrefix(line[cut:], []byte(checksumKey)) {
+		return nil, errNotOurs
 	}
-	body, tail := line[:len(line)-checksumLength], line[len(line)-checksumLength:]
-	digits, ok := bytes.CutPrefix(tail, []byte(checksumKey))
-	if !ok {
-		return line, false, false
+	want := checksum(line[:cut])
+	if !bytes.HasPrefix(line[cut+len(checksumKey):], want[:]) {
+		return nil, errChecksum
 	}
-	want := checksum(body)
-	return body, true, string(digits[:8]) == string(want[:])
+	return line[:cut], nil
 }

@@ -1,9 +1,8 @@
 package result
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -90,41 +89,14 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 // MarshalJSON is AppendJSON for encoding/json.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads what AppendJSON and WriteRecords write; keys may come in any
-// order, and unknown ones are ignored. A checksum must be right.
+// UnmarshalJSON reads a line as WriteRecords writes it, or AppendJSON. It refuses all other
+// JSON.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	if _, known, valid := splitChecksum(bytes.TrimRight(data, " \t\r\n")); known && !valid {
-		return errChecksum
-	}
-	if parseRecord(data, r, true) {
-		return nil
-	}
-	type plain Record
-	w := struct {
-		*plain
-		Curves    map[Metric]Values `json:"curves"`
-		Decisions []struct {
-			Decision
-			Delta     Number `json:"delta"`
-			P         Number `json:"p"`
-			Share     Number `json:"share"`
-			Advantage Number `json:"advantage"`
-		} `json:"decisions"`
-	}{plain: (*plain)(r)}
-	*r = Record{}
-	if err := json.Unmarshal(data, &w); err != nil {
+	if _, err := splitChecksum(data); errors.Is(err, errChecksum) {
 		return err
 	}
-	if len(w.Curves) > 0 {
-		r.Curves = make(map[Metric][]float64, len(w.Curves))
-		for m, c := range w.Curves {
-			r.Curves[m] = c
-		}
-	}
-	for _, d := range w.Decisions {
-		d.Decision.Delta, d.Decision.P = float64(d.Delta), float64(d.P)
-		d.Decision.Share, d.Decision.Advantage = float64(d.Share), float64(d.Advantage)
-		r.Decisions = append(r.Decisions, d.Decision)
+	if !parseRecord(data, r, true) {
+		return errNotOurs
 	}
 	return nil
 }
@@ -166,35 +138,16 @@ func (v Values) appendJSON(dst []byte) []byte {
 
 // UnmarshalJSON reads an array of numbers and nulls.
 func (v *Values) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		*v = nil
-		return nil
+	var numbers []*float64
+	if err := json.Unmarshal(data, &numbers); err != nil {
+		return err
 	}
-	if len(data) < 2 || data[0] != '[' {
-		return fmt.Errorf("want an array of numbers, got %.20s", data)
-	}
-	out := make(Values, 0, len(data)/12+1)
-	for i := 1; i < len(data); {
-		switch c := data[i]; c {
-		case ' ', '\t', '\n', '\r', ',', ']': // json has checked the grammar
-			i++
-		default:
-			end := i + 1
-			for end < len(data) && data[end] != ',' && data[end] != ']' && data[end] > ' ' {
-				end++
-			}
-			x := math.NaN()
-			if string(data[i:end]) != "null" {
-				var err error
-				if x, err = strconv.ParseFloat(string(data[i:end]), 64); err != nil {
-					return fmt.Errorf("want a number or null, got %.20s", data[i:end])
-				}
-			}
-			out = append(out, x)
-			i = end
+	*v = make(Values, len(numbers))
+	for i, x := range numbers {
+		if (*v)[i] = math.NaN(); x != nil {
+			(*v)[i] = *x
 		}
 	}
-	*v = out
 	return nil
 }
 

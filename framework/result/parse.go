@@ -9,9 +9,8 @@ import (
 )
 
 // parser reads lines as AppendJSON writes them, several times as fast as
-// encoding/json, for a thousand runs are millions of numbers. It gives up (bad)
-// on anything else, even where that is valid JSON; the caller then asks
-// encoding/json, which says what is wrong, or that nothing is.
+// encoding/json, for a thousand runs are millions of numbers (docs/performance.md). It
+// gives up (bad) on anything else, also on other JSON of the same record.
 type parser struct {
 	rest []byte
 	bad  bool
@@ -83,9 +82,8 @@ func (p *parser) head() (k Key, s Status) {
 // tail reads the experiment at the end of a line, which stands before the checksum; empty if
 // the line has none.
 func (p *parser) tail(body []byte) (experiment string) {
-	body = bytes.TrimSuffix(body, []byte("}"))
 	const key = `,"experiment":`
-	if !bytes.HasSuffix(body, []byte(`"`)) { // as of old versions
+	if !bytes.HasSuffix(body, []byte(`"`)) {
 		return ""
 	}
 	end := parser{rest: body[max(0, bytes.LastIndex(body, []byte(key+`"`))):]}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +29,7 @@ var (
 	ErrNotDeterministic = errors.New("the run is not deterministic")
 
 	errChecksum = errors.New("its checksum is wrong")
+	errNotOurs  = errors.New("it is not as rlrun writes it")
 	errLongLine = fmt.Errorf("it is longer than %d GiB", maxLine>>30)
 )
 
@@ -220,11 +220,7 @@ func sameRun(a, b *Entry) error {
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
 		}
-		body, known, _ := splitChecksum(bytes.TrimSpace(data))
-		if !known {
-			body = bytes.TrimSuffix(body, []byte("}"))
-		}
-		lines[i] = body
+		lines[i], _ = splitChecksum(bytes.TrimSpace(data))
 	}
 	if bytes.Equal(lines[0], lines[1]) {
 		return nil
@@ -326,21 +322,18 @@ func (e *Entry) intern(labels map[string]string) {
 	e.Environment, e.Agent, e.Experiment = intern(labels, e.Environment), intern(labels, e.Agent), intern(labels, e.Experiment)
 }
 
-// parse reads key, status and experiment and checks the checksum. Of a line that has none, but
-// begins and ends as AppendJSON writes it, it does not look at the rest.
+// parse reads key, status and experiment and checks the checksum. It does not look at the rest.
 func (e *Entry) parse(line []byte) error {
 	trimmed := bytes.TrimRight(line, "\r\n")
-	body, known, valid := splitChecksum(trimmed)
-	if known && !valid {
-		return errChecksum
+	body, err := splitChecksum(trimmed)
+	if err != nil {
+		return err
 	}
 	p := parser{rest: trimmed}
 	e.Key, e.Status = p.head()
 	e.Experiment = p.tail(body)
-	if whole := known || bytes.HasSuffix(line, []byte("}\n")); p.bad || !whole {
-		if err := json.Unmarshal(line, e); err != nil {
-			return err
-		}
+	if p.bad {
+		return errNotOurs
 	}
 	switch e.Status { // constants, so that the line is not kept
 	case OK:
@@ -501,9 +494,7 @@ func (r *recordReader) one(e *Entry) (rec Record, err error) {
 	}
 	// OpenRuns has checked the checksum.
 	if !parseRecord(r.buf, &rec, r.curves) {
-		if err := rec.UnmarshalJSON(r.buf); err != nil {
-			return rec, damaged(e.at, err)
-		}
+		return rec, damaged(e.at, errNotOurs)
 	}
 	rec.Environment, rec.Agent, rec.Status = e.Environment, e.Agent, e.Status // one string for all
 	rec.Programs, rec.at = e.Programs, e.at

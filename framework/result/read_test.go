@@ -94,7 +94,7 @@ func TestTemporaryFilesAreIgnored(t *testing.T) {
 
 func TestDamagedLines(t *testing.T) {
 	record := okRecord("e", "a", 0, 1)
-	good := string(record.AppendJSON(nil)) + "\n"
+	good := string(record.appendLine(nil)) + "\n"
 	for name, line := range map[string]string{
 		"cut off":     good[:len(good)/2],
 		"not JSON":    "hello",
@@ -103,13 +103,21 @@ func TestDamagedLines(t *testing.T) {
 		"bad status":  `{"environment":"e","agent":"a","run":1,"status":"fine"}`,
 		"bad curve":   `{"environment":"e","agent":"a","run":1,"status":"ok","curves":{"reward":["x"]}}`,
 		"wrong shape": `[1,2]`,
+		"no checksum": string(record.AppendJSON(nil)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "x.jsonl", good+"\n"+line+"\n")
-			_, err := readAll(dir)
-			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs", "x.jsonl")+":3 ") {
-				t.Errorf("error is %v", err)
+			sum := checksum([]byte(strings.TrimSuffix(line, "}")))
+			summed := strings.TrimSuffix(line, "}") + checksumKey + string(sum[:]) + `"}`
+			for _, line := range []string{line, summed} {
+				if line == strings.TrimSpace(good) {
+					continue
+				}
+				write(t, dir, "x.jsonl", good+"\n"+line+"\n")
+				_, err := readAll(dir)
+				if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs", "x.jsonl")+":3 ") {
+					t.Errorf("%s: error is %v", line, err)
+				}
 			}
 		})
 	}
@@ -121,8 +129,6 @@ func TestSameRunTwice(t *testing.T) {
 	for _, name := range []string{"x", "y", "x"} { // the second x becomes x.2
 		must.Do(t, WriteRecords(dir, name, []Record{okRecord("e", "a "+name, 0, 1)}))
 	}
-	old := okRecord("e", "a y", 0, 1) // as a version without checksums wrote it
-	write(t, dir, "w.jsonl", string(old.AppendJSON(nil)))
 	recs, err := readAll(dir)
 	if err != nil || len(recs) != 2 {
 		t.Fatalf("%d records, %v", len(recs), err)
@@ -234,7 +240,7 @@ func TestManyFiles(t *testing.T) {
 	const n = 2*maxOpen + 3
 	for i := range n {
 		r := okRecord("e", "a", i, float64(i))
-		write(t, dir, fmt.Sprintf("%04d.jsonl", n-i), string(r.AppendJSON(nil)))
+		write(t, dir, fmt.Sprintf("%04d.jsonl", n-i), string(r.appendLine(nil)))
 	}
 	recs, err := readAll(dir)
 	if err != nil || len(recs) != n || recs[n-1].Curves[Reward][0] != n-1 {
@@ -253,11 +259,10 @@ func TestEntriesNameTheirExperiment(t *testing.T) {
 		"odd":       {Experiment: odd, Status: OK},
 		"odd label": {Environment: odd, Agent: odd, Status: OK, Decisions: []Decision{{Option: odd}}},
 	} {
-		for _, line := range [][]byte{append(rec.appendLine(nil), '\n'), append(rec.AppendJSON(nil), '\n')} {
-			var e Entry
-			if err := e.parse(line); err != nil || e.Experiment != rec.Experiment || e.Status != rec.Status || e.Agent != rec.Agent {
-				t.Errorf("%s: %+v, %v, of %s", name, e, err, line)
-			}
+		line := append(rec.appendLine(nil), '\n')
+		var e Entry
+		if err := e.parse(line); err != nil || e.Experiment != rec.Experiment || e.Status != rec.Status || e.Agent != rec.Agent {
+			t.Errorf("%s: %+v, %v, of %s", name, e, err, line)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Record struct {
 	Steps       int    `json:"steps"`           // interactions with the environment
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run
 	// Experiment identifies what decides the record besides the programs; see
-	// Meta.Experiments. Empty: written by an old version.
+	// Meta.Experiments. Rlrun always writes it.
 	Experiment string `json:"experiment,omitempty"`
 	// Programs made the run. The name of the record's file tells them, so that equal
 	// results are equal lines whatever made them.
