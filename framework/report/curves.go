@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
 )
 
 // Options choose what of a summary a figure shows and how.
@@ -32,7 +33,7 @@ const maxPoints = 300
 
 // NewFigure draws one metric of the agents in one environment: the means over
 // runs with their 95 % bands. Of more than 20 agents the 10 best are in colour and the
-// others grey. It fails where there is nothing to draw.
+// others grey: one by one up to 60, else their median with the middle half and nine tenths. It fails where there is nothing to draw.
 func NewFigure(s *result.Summary, environment string, m result.Metric, opts Options) (*Figure, error) {
 	def := s.Meta.Define(m)
 	agents := opts.Agents
@@ -73,6 +74,9 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 	if len(f.Lines) > mostColored {
 		f.fade(s, environment, m, agents, opts.best)
 	}
+	if text := partial(s, environment, m, agents); text != "" {
+		f.XLabel += " (" + text + ")"
+	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})
 	}
@@ -82,12 +86,40 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 	return f, nil
 }
 
+// partial says where curves are not of all runs that ended well; "" if they are everywhere.
+func partial(s *result.Summary, environment string, m result.Metric, agents []string) string {
+	from := 0 // the first step at which all have one
+	for _, agent := range agents {
+		c, n := s.Curve(environment, agent, m), s.Count(environment, agent)
+		if c == nil || n == nil || s.Meta.Define(m).Sparse {
+			continue
+		}
+		k := len(c.Runs)
+		for k > 0 && c.Runs[k-1] >= n.OK {
+			k--
+		}
+		switch {
+		case k == len(c.Runs) && k > 0:
+			return "not all runs have a value"
+		case k > 0:
+			from = max(from, c.Steps[k])
+		}
+	}
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprintf("before step %s not all runs have a value", group(from))
+}
+
 // A figure of more than mostColored agents has colours and a legend for the best ones
 // alone.
 const (
 	mostColored = 20
 	bestColored = 10
 	faintPoints = 60
+	// mostFaint is the number of grey lines from which on their quantiles are drawn: more lines
+	// are one grey area.
+	mostFaint = 60
 )
 
 // fade puts the best agents first, unless they are sorted, and makes the others' lines
@@ -118,7 +150,44 @@ func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, ag
 		widths := slices.Repeat([]float64{1}, len(l.X))
 		l.X, l.Y = thin(l.X, widths, faintPoints, true), thin(l.Y, widths, faintPoints, true)
 	}
+	if len(lines)-bestColored > mostFaint {
+		for k := range bestColored { // its band would cover the others'
+			lines[k].Low, lines[k].High = nil, nil
+		}
+		lines = append(lines[:bestColored:bestColored], quantileLines(lines[bestColored:])...)
+	}
 	f.Lines = lines
+}
+
+// quantileLines are the median of lines with the same X, with the band of the middle half, and the
+// band of all but a tenth.
+func quantileLines(lines []Line) []Line {
+	n := 0
+	for i := range lines {
+		if len(lines[i].X) > len(lines[n].X) {
+			n = i
+		}
+	}
+	xs := lines[n].X
+	none := slices.Repeat([]float64{math.NaN()}, len(xs))
+	half := Line{X: xs, Y: slices.Clone(none), Low: slices.Clone(none), High: slices.Clone(none), Faint: true, Of: len(lines)}
+	most := Line{X: xs, Y: none, Low: slices.Clone(none), High: slices.Clone(none), Faint: true, Of: len(lines)}
+	var ys []float64
+	for k := range xs {
+		ys = ys[:0]
+		for i := range lines {
+			if k < len(lines[i].Y) && !math.IsNaN(lines[i].Y[k]) {
+				ys = append(ys, lines[i].Y[k])
+			}
+		}
+		if len(ys) == 0 {
+			continue
+		}
+		slices.Sort(ys)
+		half.Y[k], half.Low[k], half.High[k] = stat.Quantile(ys, 0.5), stat.Quantile(ys, 0.25), stat.Quantile(ys, 0.75)
+		most.Low[k], most.High[k] = stat.Quantile(ys, 0.05), stat.Quantile(ys, 0.95)
+	}
+	return []Line{most, half}
 }
 
 func newLine(label string, c *result.Curve, def *metric.Definition, smooth, limit int) Line {

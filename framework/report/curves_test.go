@@ -129,10 +129,51 @@ func TestSmoothingLeavesTheSummaryAlone(t *testing.T) {
 	}
 }
 
+// A thousand grey lines are an area. Their quantiles are drawn instead, by hand here: lines of
+// 0, 1, …, 100 have the median 50, and half of them are from 25 to 75.
+func TestFigureOfAThousandAgents(t *testing.T) {
+	var lines []Line
+	for i := range 101 {
+		lines = append(lines, Line{X: []float64{1, 2}, Y: []float64{float64(i), math.NaN()}})
+	}
+	q := quantileLines(lines)
+	if half, most := q[1], q[0]; half.Y[0] != 50 || half.Low[0] != 25 || half.High[0] != 75 || most.Low[0] != 5 || most.High[0] != 95 || !math.IsNaN(half.Y[1]) || half.Of != 101 {
+		t.Errorf("%+v", q)
+	}
+	var labels []string
+	for i := range 1000 {
+		labels = append(labels, fmt.Sprintf("agent %d", i))
+	}
+	f := must.Get(NewFigure(invented(labels, 1, 30), "environment 0", result.Reward, Options{}))(t)
+	if all := texts(t, svg(t, f)); len(f.Lines) != bestColored+2 || !slices.Contains(all, "990 more: median,") {
+		t.Errorf("%d lines, %q", len(f.Lines), all)
+	}
+}
+
+// Colour, dash and mark together tell 32 lines apart, and each of colour and mark tells eight.
+func TestLinesDiffer(t *testing.T) {
+	seen, shapes := map[string]int{}, map[string]int{}
+	for i := range 32 {
+		col, dash := lineStyle(i)
+		m := mark(i)
+		key := fmt.Sprintf("%v %v %T", col, dash, m.Shape)
+		if j, twice := seen[key]; twice {
+			t.Errorf("lines %d and %d are both %s", i, j, key)
+		}
+		seen[key] = i
+		for _, key := range []string{fmt.Sprint(col), fmt.Sprintf("%T", m.Shape)} {
+			if j, twice := shapes[key]; twice && i < 8 {
+				t.Errorf("lines %d and %d have %s", i, j, key)
+			}
+			shapes[key] = i
+		}
+	}
+}
+
 // A figure of many agents has a legend of the best alone.
 func TestFigureOfManyAgents(t *testing.T) {
 	var labels []string
-	for i := range 100 {
+	for i := range 60 {
 		labels = append(labels, fmt.Sprintf("agent %d", i))
 	}
 	s := invented(labels, 1, 30)
@@ -142,7 +183,7 @@ func TestFigureOfManyAgents(t *testing.T) {
 		if n := len(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "agent ") })); n != bestColored {
 			t.Errorf("%d agents are in the legend, want %d", n, bestColored)
 		}
-		if !slices.Contains(all, "90 more agents") {
+		if !slices.Contains(all, "50 more agents") {
 			t.Error("the legend does not say how many agents are grey")
 		}
 		worst, best := math.Inf(-1), math.Inf(1) // of the legend's and of the others, by what is lost

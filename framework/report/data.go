@@ -120,6 +120,7 @@ type pageCurves struct {
 	High        column           `json:"high"`
 	Live        column           `json:"live,omitempty"` // means of runs that are not finished
 	Bounds      [2]result.Number `json:"bounds"`
+	Partial     string           `json:"partial,omitempty"` // where not all runs have a value
 }
 
 type pageChoices struct {
@@ -357,7 +358,7 @@ func (d *pageData) addCurves(s *result.Summary, page Page, environment, agent ma
 			k = len(d.Curves)
 			at[key] = k
 			all := n * len(d.Agents)
-			d.Curves = append(d.Curves, pageCurves{key[0], key[1], nans(all), nans(all), nans(all), nil, boundsOf(&s.Meta, c.Environment, c.Metric, d.Steps)})
+			d.Curves = append(d.Curves, pageCurves{key[0], key[1], nans(all), nans(all), nans(all), nil, boundsOf(&s.Meta, c.Environment, c.Metric, d.Steps), partial(s, c.Environment, c.Metric, s.Meta.Agents)})
 		}
 		return &d.Curves[k], n
 	}

@@ -42,9 +42,11 @@ type Line struct {
 	X            []float64 // increasing
 	Y, Low, High []float64 // the line and its band
 	Reference    bool      // a line to compare with, drawn as levels are
-	// Faint lines are grey, below the others, without a band and not in the legend, which
-	// only counts them. They come after the others.
+	// Faint lines are grey, below the others, and not in the legend, which only counts
+	// them. They come after the others.
 	Faint bool
+	// Of is the number of agents whose quantiles a faint line and its band are; 0: it is of one.
+	Of int
 }
 
 // Level is a horizontal line across a figure.
@@ -266,7 +268,11 @@ func (f *Figure) plot() *plot.Plot {
 	p.Add(grid{})
 	for i := range f.Lines {
 		if f.Lines[i].Faint {
-			p.Add(&curve{&f.Lines[i], faintStroke()})
+			style := faintStroke()
+			if f.Lines[i].Of > 0 {
+				style = draw.LineStyle{Color: grey, Width: vg.Points(1.2)}
+			}
+			p.Add(&band{&f.Lines[i], faintBand}, &curve{line: &f.Lines[i], style: style})
 		}
 	}
 	for i := range f.Lines { // bands first: no band over a line
@@ -283,7 +289,11 @@ func (f *Figure) plot() *plot.Plot {
 		if f.Lines[i].Reference {
 			style = levelStroke()
 		}
-		p.Add(&curve{&f.Lines[i], style})
+		c := &curve{line: &f.Lines[i], style: style}
+		if !f.Lines[i].Reference && len(f.Lines) > 1 {
+			c.mark, c.shift = mark(i), (float64(i%len(marks))+0.5)/float64(len(marks))
+		}
+		p.Add(c)
 	}
 	for i := range f.Levels {
 		p.Add(&level{f.Levels[i].Y})
@@ -309,7 +319,10 @@ func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		for k, y := range l.Y {
-			if math.IsNaN(y) || math.IsInf(y, 0) {
+			if l.Of > 0 && !math.IsNaN(l.Low[k]) {
+				x0, x1, y0, y1 = min(x0, l.X[k]), max(x1, l.X[k]), min(y0, l.Low[k]), max(y1, l.High[k])
+			}
+			if math.IsNaN(y) || math.IsInf(y, 0) || l.Of > 0 {
 				continue
 			}
 			if l.Faint {

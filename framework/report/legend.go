@@ -15,6 +15,7 @@ import (
 type legend struct {
 	entries       []entry
 	lines, faint  int
+	of            int // agents whose quantiles are drawn
 	style         text.Style
 	beside        bool
 	columns       int
@@ -25,7 +26,7 @@ type legend struct {
 
 type entry struct {
 	label string
-	line  int // index of the line; -1: a level; -2: the faint lines
+	line  int // index of the line; -1: a level; -2: the faint lines; -3: nothing
 	band  bool
 }
 
@@ -43,7 +44,9 @@ func newLegend(f *Figure) *legend {
 	}}
 	for i := range f.Lines {
 		if f.Lines[i].Faint {
-			l.faint++
+			if l.faint++; f.Lines[i].Of > 0 {
+				l.faint, l.of = 0, f.Lines[i].Of
+			}
 			continue
 		}
 		if f.Lines[i].Label != "" && len(parts(f.Lines[i].Y)) > 0 { // and something is drawn
@@ -58,6 +61,9 @@ func newLegend(f *Figure) *legend {
 		if v.Label != "" {
 			l.entries = append(l.entries, entry{clean(v.Label), -1, false})
 		}
+	}
+	if l.of > 0 {
+		l.entries = append(l.entries, entry{fmt.Sprintf("%s more: median,", group(l.of)), -2, true}, entry{"50 % and 90 % of them", -3, false})
 	}
 	if l.faint > 0 {
 		l.entries = append(l.entries, entry{fmt.Sprintf("%s more agents", group(l.faint)), -2, false})
@@ -113,6 +119,12 @@ func (l *legend) draw(c draw.Canvas, at vg.Point) {
 		x := at.X + vg.Length(i/l.rows())*(l.column+columnGap)
 		y := at.Y - (vg.Length(i%l.rows())+0.5)*l.row
 		switch {
+		case e.line == -3:
+		case e.line == -2 && e.band:
+			for _, h := range []vg.Length{l.row * 0.4, l.row * 0.2} {
+				c.FillPolygon(faintBand, []vg.Point{{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h}})
+			}
+			c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(1.2)}, x, y, x+sampleWidth, y)
 		case e.line == -2:
 			c.StrokeLine2(faintStroke(), x, y, x+sampleWidth, y)
 		case e.line < 0:
@@ -125,6 +137,9 @@ func (l *legend) draw(c draw.Canvas, at vg.Point) {
 				})
 			}
 			c.StrokeLine2(stroke(e.line), x, y, x+sampleWidth, y)
+			if l.lines > 1 {
+				c.DrawGlyph(mark(e.line), vg.Point{X: x + sampleWidth/2, Y: y})
+			}
 		}
 		c.FillText(l.style, vg.Point{X: x + sampleWidth + sampleGap, Y: y}, e.label)
 	}

@@ -13,10 +13,18 @@ import (
 type curve struct {
 	line  *Line
 	style draw.LineStyle
+	// mark stands at some points of the line, shifted by a share of their distance; Shape is nil:
+	// none.
+	mark  draw.GlyphStyle
+	shift float64
 }
+
+// marksOfLine is the number of marks on a line.
+const marksOfLine = 6
 
 func (c *curve) Plot(da draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&da)
+	defer c.drawMarks(da, x, y)
 	for _, part := range parts(c.line.Y) {
 		pts := make([]vg.Point, 0, part.end-part.start)
 		for k := part.start; k < part.end; k++ {
@@ -27,6 +35,29 @@ func (c *curve) Plot(da draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		da.StrokeLines(c.style, da.ClipLinesXY(pts)...)
+	}
+}
+
+func (c *curve) drawMarks(da draw.Canvas, x, y func(float64) vg.Length) {
+	if c.mark.Shape == nil {
+		return
+	}
+	last := -1
+	for i := range marksOfLine {
+		at := da.Min.X + (da.Max.X-da.Min.X)*vg.Length((float64(i)+c.shift)/marksOfLine)
+		best := -1
+		for k, v := range c.line.Y {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) && (best < 0 || math.Abs(float64(x(c.line.X[k])-at)) < math.Abs(float64(x(c.line.X[best])-at))) {
+				best = k
+			}
+		}
+		if best < 0 || best == last {
+			continue
+		}
+		last = best
+		if pt := (vg.Point{X: x(c.line.X[best]), Y: y(c.line.Y[best])}); da.Contains(pt) {
+			da.DrawGlyph(c.mark, pt)
+		}
 	}
 }
 

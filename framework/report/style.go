@@ -18,15 +18,25 @@ var palette = [...]color.NRGBA{
 	{0xE6, 0x9F, 0x00, 0xFF}, // orange
 	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
 	{0x00, 0x00, 0x00, 0xFF}, // black
+	{0x8C, 0x56, 0x4B, 0xFF}, // brown
 }
 
-// dashes differ from line to line. With the palette they repeat only after 28
-// lines, so lines can also be told apart without colour.
-var dashes = [...][]float64{nil, {7, 2.5}, {7, 2.5, 1.5, 2.5}, {2, 2}}
+// dashes and marks differ from line to line, so that lines can also be told apart without
+// colour. With the palette they repeat only after 64 lines.
+var (
+	dashes = [...][]float64{nil, {7, 2.5}, {7, 2.5, 1.5, 2.5}, {2, 2}}
+	marks  = [...]draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
+)
 
 // lineStyle is the colour and the dash of the i-th line of a figure.
 func lineStyle(i int) (color.NRGBA, []float64) {
-	return palette[i%len(palette)], dashes[i%len(dashes)]
+	return palette[i%len(palette)], dashes[(i+i/len(palette))%len(dashes)]
+}
+
+// mark is the mark of the i-th line.
+func mark(i int) draw.GlyphStyle {
+	col, _ := lineStyle(i)
+	return draw.GlyphStyle{Color: col, Radius: vg.Points(2.6), Shape: marks[(i+i/len(palette))%len(marks)]}
 }
 
 func points(ds []float64) []vg.Length {
@@ -48,6 +58,9 @@ func stroke(i int) draw.LineStyle {
 	col, dash := lineStyle(i)
 	return draw.LineStyle{Color: col, Width: vg.Points(1.6), Dashes: points(dash)}
 }
+
+// faintBand is the colour of the bands of agents that are not drawn one by one.
+var faintBand = color.NRGBA{0x77, 0x77, 0x77, 0x38}
 
 // faintStroke is the style of lines that are there for comparison with the others.
 func faintStroke() draw.LineStyle {

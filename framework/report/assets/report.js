@@ -75,9 +75,10 @@
   const curvesOf = (e, m) => curvesAt.get(e * 1000 + m);
 
   // ---- which agents, in which order and colour
-  const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5fc7"]; // Okabe & Ito (2008), without yellow and black
-  const paletteDark = ["#4aa8e8", "#ff8a3c", "#2fc79a", "#e29ac4", "#f0b432", "#8fd0f5", "#b39bf0"];
+  const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5fc7", "#8c564b"]; // Okabe & Ito (2008), without yellow and black
+  const paletteDark = ["#4aa8e8", "#ff8a3c", "#2fc79a", "#e29ac4", "#f0b432", "#8fd0f5", "#b39bf0", "#c9a08f"];
   const dashes = ["", "7 3", "2 2", "8 3 2 3"];
+  const marks = ["Circle", "Square", "Triangle", "Star", "Cross", "Wye", "Diamond", "Diamond2"].map((n) => d3["symbol" + n]);
   let shown = [], order = [], slot = new Map();
 
   const metric = () => D.metrics[state.metric];
@@ -122,6 +123,9 @@
   }
   const colorOf = (a) => slot.has(a) ? (dark() ? paletteDark : palette)[slot.get(a) % palette.length] : css("--faint");
   const dashOf = (a) => slot.has(a) ? dashes[Math.floor(slot.get(a) / palette.length) % dashes.length] : "";
+
+  const markOf = (a) => marks[(slot.get(a) + Math.floor(slot.get(a) / palette.length)) % marks.length];
+  const addMark = (to, a, x, y) => to.append("path").attr("d", d3.symbol(markOf(a), 34)()).attr("transform", `translate(${x},${y})`).attr("fill", colorOf(a));
 
   // ---- axes
   // Labels of a linear axis: as many digits as the distance of ticks needs.
@@ -308,6 +312,7 @@
     title.forEach((line, i) => out.append("text").attr("x", 8).attr("y", 18 + 19 * i).attr("font-size", 14).attr("font-weight", 600).attr("fill", css("--ink")).text(line));
     for (const { a, name, x, y } of names) {
       if (a >= 0) out.append("line").attr("x1", x).attr("x2", x + 28).attr("y1", y).attr("y2", y).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a) || null);
+      if (a >= 0) addMark(out, a, x + 14, y);
       out.append("text").attr("x", x + 34).attr("y", y + 4).attr("font-size", 12).attr("fill", css("--ink")).text(name);
     }
     copy.setAttribute("y", head);
@@ -435,6 +440,15 @@
   // ---- drawings: a line an agent
   // lines: {agents, xs, mean(agent) → Float32Array part, low, high}
   const mostBands = 8; // more bands hide each other: then only the line pointed at has one
+  const mostLines = 60; // more grey lines are one area: their quantiles are drawn instead
+  const quantiles = (agents, n, at) => {
+    const out = [0.05, 0.25, 0.5, 0.75, 0.95].map(() => new Float64Array(n).fill(NaN));
+    for (let k = 0; k < n; k++) {
+      const values = agents.map((a) => at(a, k)).filter(ok).sort((x, y) => x - y);
+      if (values.length) [0.05, 0.25, 0.5, 0.75, 0.95].forEach((p, i) => { out[i][k] = d3.quantileSorted(values, p); });
+    }
+    return out;
+  };
   function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, whole, step, names, dots }) {
     const n = xs.length, few = slot.size <= mostBands;
     const colored = agents.filter((a) => slot.has(a)), rest = agents.filter((a) => !slot.has(a));
@@ -474,7 +488,8 @@
     const atTop = (v) => (scaled(domain[1]) - scaled(v)) / (scaled(domain[1]) - scaled(domain[0])) * (height - marginTop - marginBottom) < 16;
     // One path for all grey lines, with gaps between them.
     const gx = new Float64Array(rest.length * (n + 1)), gy = new Float64Array(rest.length * (n + 1)).fill(NaN);
-    rest.forEach((a, i) => { for (let k = 0; k < n; k++) { gx[i * (n + 1) + k] = xs[k]; const v = at.mean(a, k); if (usable(v)) gy[i * (n + 1) + k] = v; } });
+    const area = rest.length > mostLines ? quantiles(rest, n, (a, k) => { const v = at.mean(a, k); return usable(v) ? v : NaN; }) : null;
+    if (!area) rest.forEach((a, i) => { for (let k = 0; k < n; k++) { gx[i * (n + 1) + k] = xs[k]; const v = at.mean(a, k); if (usable(v)) gy[i * (n + 1) + k] = v; } });
     const liveEnd = (a) => { let k = n - 1; while (k > 0 && !usable(at.live(a, k))) k--; return k; };
     const ks = d3.range(n);
     const value = (f, a) => ks.map((k) => { const v = f(a, k); return usable(v) ? v : NaN; });
@@ -487,7 +502,9 @@
         Plot.gridX(x.ticks, { stroke: css("--rule"), strokeOpacity: 1 }), Plot.gridY(y.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
         Plot.axisX(x.ticks, { tickFormat: x.tickFormat, label: xLabel, labelAnchor: "right", labelArrow: "none", tickSize: 0, clip: false }),
         Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label: yLabel, labelAnchor: "top", labelArrow: "none", tickSize: 0, clip: false }),
-        rest.length ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
+        ...(area ? [[0, 4], [1, 3]].map(([l, h]) => Plot.areaY({ length: n }, { x: xs, y1: area[l], y2: area[h], fill: css("--faint"), fillOpacity: 0.4 })) : []),
+        area ? Plot.line({ length: n }, { x: xs, y: area[2], stroke: css("--soft"), strokeWidth: 1.2 }) : null,
+        rest.length && !area ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
         ok(reference) && usable(reference) ? Plot.text([reference], { y: (v) => v, frameAnchor: "left", dx: 4, dy: atTop(reference) ? 9 : -8, text: () => "optimum", fill: css("--soft"), stroke: css("--ground"), strokeWidth: 3 }) : null,
         ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: colored.length <= 3 ? 0.18 : 0.54 / colored.length })) : []), // many bands would be mud
@@ -502,6 +519,20 @@
     svg.grey = rest.length;
     const sx = svg.scale("x"), sy = svg.scale("y");
     const px = xs.map((v) => logx && !(v > 0) ? NaN : sx.apply(v));
+    // Some marks on each line, not at the same steps as on others.
+    if (colored.length > 1 && n > 4) colored.forEach((a) => {
+      const each = (px[n - 1] - px[xs.findIndex((v) => !logx || v > 0)]) / 5, shift = (slot.get(a) % marks.length + 0.5) / marks.length;
+      let last = -1;
+      for (let i = 0; i < 5; i++) {
+        const to = px[n - 1] - each * (5 - i - shift);
+        let best = -1;
+        for (let k = 0; k < n; k++) if (ok(px[k]) && usable(at.mean(a, k)) && (best < 0 || Math.abs(px[k] - to) < Math.abs(px[best] - to))) best = k;
+        if (best < 0 || best === last) continue;
+        last = best;
+        const v = sy.apply(at.mean(a, best));
+        if (v >= marginTop && v <= height - marginBottom) addMark(d3.select(svg), a, px[best], v);
+      }
+    });
     const near = (p) => { let best = 0; for (let k = 1; k < n; k++) if (Math.abs(px[k] - p) < Math.abs(px[best] - p)) best = k; return best; };
     svg.hover = (p, q) => {
       const k = near(p), v = sy.invert(q);
@@ -546,7 +577,7 @@
     figure(host, {
       title, alone: `${def.title} over steps: ${D.environments[e]}`, height,
       draw: (width) => curves({
-        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: "steps", yLabel: def.axis,
+        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: holder.partial ? `steps (${holder.partial})` : "steps", yLabel: def.axis,
         reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(holder), step: (x) => `step ${count(x)}`,
       }),
       csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high"], // of finished runs
@@ -557,11 +588,11 @@
   // ---- tables
   const tables = new Map();
   // columns: {title, value(row), show(row), text}. filters: {label, options, test(row, chosen)}.
-  function table(host, { columns, rows, caption, name, filters = [] }) {
+  function table(host, { columns, rows, caption, name, filters = [], first = 50 }) {
     const page = 50;
     let current = rows;
     // What the reader chose holds when there is more to show.
-    const chosen = tables.get(name) ?? { limit: page, by: -1, up: true, values: [] };
+    const chosen = tables.get(name) ?? { limit: first, by: -1, up: true, values: [] };
     tables.set(name, chosen);
     let { limit, by, up } = chosen;
     const tools = make("div", { className: "tools" });
@@ -675,13 +706,14 @@
     list.replaceChildren(...coloured.map((a) => {
       const sample = d3.create("svg:svg").attr("width", 28).attr("height", 10).attr("aria-hidden", "true");
       sample.append("line").attr("x2", 28).attr("y1", 5).attr("y2", 5).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a));
+      addMark(sample, a, 14, 5);
       const b = make("button", { type: "button", textContent: D.agents[a] });
       for (const on of ["pointerenter", "focus"]) b.addEventListener(on, () => highlight(a));
       for (const off of ["pointerleave", "blur"]) b.addEventListener(off, () => highlight(-1));
       return make("li", {}, sample.node(), b);
     }));
     const grey = agents.length - coloured.length;
-    if (grey > 0) list.append(make("li", { className: "soft", textContent: `and ${plural(grey, "agent", "agents")} in grey` }));
+    if (grey > 0) list.append(make("li", { className: "soft", textContent: `and ${plural(grey, "agent", "agents")} in grey${grey > mostLines ? ": median, 50 % and 90 % of them" : ""}` }));
   }
   const hasCurves = (m) => D.environments.some((_, e) => curvesOf(e, m));
   function drawCurves() {
@@ -893,14 +925,21 @@
     const sign = def && def.better < 0 ? -1 : 1;
     D.environments.forEach((name, e) => {
       const items = () => rows.filter((r) => r.e === e && r.d != null).sort((x, y) => sign * (y.d - x.d))
-        .map((r) => ({ label: label(r), agent: r.a, value: r.d, low: r.low ?? NaN, high: r.high ?? NaN, color: verdictColor(r.v), word: verdict(r.v), lines: () => [`difference ${signed(r.d, r.low, r.high)}`, `corrected p ${pvalue(r.adjusted)}`, verdict(r.v)] }));
+        .map((r) => ({ label: label(r), agent: r.a, value: r.d, low: r.low ?? NaN, high: r.high ?? NaN, color: verdictColor(r.v), v: r.v, word: verdict(r.v), lines: () => [`difference ${signed(r.d, r.low, r.high)}`, `corrected p ${pvalue(r.adjusted)}`, verdict(r.v)] }));
       const all = items();
       if (!all.length) return;
-      const some = cut(all);
-      figure(host, {
-        title: name, alone: `${def ? def.title : c.metric}: ${name}`, note: `difference to ${several ? "B" : D.agents[rows[0].b]}${some.length < all.length ? `, ${some.length} of ${count(all.length)}` : ""}`, tall: some.length > 30, height: rowHeight * some.length + 40,
-        draw: (width) => intervals(cut(items()), { width, label: "difference", reference: 0 }),
-        csv: () => [["a", "b", "difference", "ci_low", "ci_high", "p", "adjusted_p", "verdict"], ...rows.filter((r) => r.e === e).map((r) => [D.agents[r.a], D.agents[r.b], r.d, r.low, r.high, r.p, r.adjusted, verdict(r.v)])],
+      // Of many comparisons the decided ones have a row each; equal rows "not decided" say nothing.
+      const many = all.length > 40, decided = () => many ? items().filter((it) => it.v !== 0) : items();
+      const csv = () => [["a", "b", "difference", "ci_low", "ci_high", "p", "adjusted_p", "verdict"], ...rows.filter((r) => r.e === e).map((r) => [D.agents[r.a], D.agents[r.b], r.d, r.low, r.high, r.p, r.adjusted, verdict(r.v)])];
+      const how = [1, -1, 0].map((v) => `${count(all.filter((it) => it.v === v).length)} ${verdict(v)}`).join(", ");
+      if (many) figure(host, {
+        title: name, alone: `${def ? def.title : c.metric}: ${name}`, note: `difference to ${several ? "B" : D.agents[rows[0].b]}: ${how}`, height: 150, csv,
+        draw: (width) => strip(items(), { width, label: "difference" }),
+      });
+      const some = cut(decided());
+      if (some.length) figure(host, {
+        title: name, alone: `${def ? def.title : c.metric}: ${name}`, note: `difference to ${several ? "B" : D.agents[rows[0].b]}${many ? `, ${count(some.length)} of ${plural(decided().length, "that is decided", "that are decided")}` : some.length < all.length ? `, ${some.length} of ${count(all.length)}` : ""}`, tall: some.length > 30, height: rowHeight * some.length + 40,
+        draw: (width) => intervals(cut(decided()), { width, label: "difference", reference: 0 }), csv,
       });
     });
     host.classList.toggle("one", host.children.length === 1);
@@ -917,9 +956,11 @@
     const better = c.improvements.filter((i) => inSet.has(i.a) && i.p != null);
     if (better.length) {
       const items = () => [...better].sort((x, y) => y.p - x.p).map((i) => ({ label: several ? `${D.agents[i.a]} over ${D.agents[i.b]}` : D.agents[i.a], agent: i.a, value: i.p, low: i.low ?? NaN, high: i.high ?? NaN, color: colorOf(i.a), lines: () => [text(i.p, i.low, i.high)] }));
+      // Of many, those have a row each whose interval is on one side of one half.
+      const many = better.length > 40, apart = () => many ? items().filter((it) => it.low > 0.5 || it.high < 0.5) : items(), rows = cut(apart());
       figure(over, {
-        title: `Probability of improvement${several ? "" : ` over ${D.agents[better[0].b]}`}`, note: "over environments", tall: cut(better).length > 30, height: rowHeight * cut(better).length + 40,
-        draw: (width) => intervals(cut(items()), { width, label: "P(a run is better)", reference: 0.5, bounds: [0, 1] }),
+        title: `Probability of improvement${several ? "" : ` over ${D.agents[better[0].b]}`}`, note: "over environments" + (many ? `, ${rows.length ? `${count(rows.length)} of ` : ""}${count(apart().length)} intervals of ${count(better.length)} without 0.5` : ""), tall: rows.length > 30, height: rows.length ? rowHeight * rows.length + 40 : 150,
+        draw: (width) => rows.length ? intervals(cut(apart()), { width, label: "P(a run is better)", reference: 0.5, bounds: [0, 1] }) : strip(items(), { width, label: "P(a run is better)" }),
         csv: () => [["agent", "probability", "ci_low", "ci_high"], ...items().map((i) => [i.label, i.value, i.low, i.high])],
       });
     }
@@ -934,7 +975,8 @@
       over.lastChild.style.gridColumn = "1 / -1";
     }
     table($("comparison-table"), {
-      name: "comparisons", caption: "A minus B, with a 95 % interval. The verdict is of A: better or worse than B.", rows,
+      name: "comparisons", caption: "A minus B, with a 95 % interval. The verdict is of A: better or worse than B. Decided comparisons come first.", rows: [...rows].sort((x, y) => Math.abs(y.v) - Math.abs(x.v)),
+      first: rows.length > 100 ? Math.max(10, Math.min(50, rows.filter((r) => r.v !== 0).length)) : undefined,
       columns: [
         { title: "A", value: (r) => D.agents[r.a], text: true },
         { title: "Verdict", value: (r) => verdict(r.v), text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
@@ -975,7 +1017,7 @@
     const columns = [
       { title: "Agent", value: (r) => D.agents[r.a], text: true }, { title: "Environment", value: (r) => D.environments[r.e], text: true },
       { title: "Runs", value: (r) => D.ok[r.e][r.a], show: (r) => count(D.ok[r.e][r.a]), cls: (r) => D.ok[r.e][r.a] < D.planned ? "pm" : "" },
-      { title: "Mean", value: (r) => v(r, "mean"), show: (r) => estimate(v(r, "mean"), v(r, "low"), v(r, "high")) },
+      { title: "Mean", value: (r) => v(r, "mean"), show: (r) => !ok(v(r, "mean")) ? "not known" : [...estimate(v(r, "mean"), v(r, "low"), v(r, "high")), v(r, "n") < D.ok[r.e][r.a] ? ` (${v(r, "n")} of ${D.ok[r.e][r.a]})` : ""] },
       { title: "IQM", value: (r) => v(r, "iqm"), show: (r) => alike(v(r, "iqm"), v(r, "iqmLow"), v(r, "iqmHigh"))[0] },
       { title: "95 % interval of IQM", value: (r) => v(r, "iqmLow"), show: (r) => ok(v(r, "iqmLow")) ? alike(v(r, "iqm"), v(r, "iqmLow"), v(r, "iqmHigh")).slice(1).join(" to ") : "–" },
     ];
