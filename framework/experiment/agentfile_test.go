@@ -226,3 +226,24 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 		})
 	}
 }
+
+// A saved agent that is a pickle reaches no plugin without trust. The error names its file.
+func TestPickledAgents(t *testing.T) {
+	a, _, _ := savedAgent(t)
+	spec := framework.Spec{Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}}
+	a.Spec = must.Get(newSavedSpec(spec))(t)
+	dir := filepath.Join(t.TempDir(), agentsDir)
+	must.Do(t, os.Mkdir(dir, 0o755))
+	for state, want := range map[string]bool{"RLPICKLE and code": false, "RLARRAY1 and arrays": true} {
+		path := filepath.Join(dir, fmt.Sprintf("e.a.%d.%d.agent", a.Run, a.Step))
+		must.Do(t, os.WriteFile(path, must.Get(encodeAgent(a, &loop.Snapshot{Step: a.Step, State: []byte(state)}))(t), 0o600))
+		for _, trust := range []bool{false, true} {
+			loaded := false
+			err := SavedAgents{{SavedAgent: *a, path: path}}.Check(a.ID, Component{Params: a.Params, Exploration: a.Exploration}, spec, trust,
+				func(got []byte) error { loaded = string(got) == state; return nil })
+			if loaded != (want || trust) || (err == nil) != loaded || err != nil && !strings.Contains(err.Error(), path+" is a pickle") {
+				t.Errorf("%q, trust %v: loaded is %v: %v", state, trust, loaded, err)
+			}
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 // fills in the experiment.
 type Runner struct {
 	*Experiment
+	Trust   bool // saved agents that are pickles are read, which runs code in them
 	plugins Plugins
 	warm    WarmStarts
 	// Three lists of labels. Agents that act in evaluations as they do when they learn;
@@ -376,7 +377,7 @@ func (x *Runner) openAgent(ctx context.Context, c Component, environment string,
 	if err == nil && c.WarmStart != nil {
 		var d vector.Description
 		if d, err = p.Describe(ctx); err == nil {
-			err = At(saved.Check(d.ID, c, spec, func(state []byte) error { return vector.Load(ctx, agent, 0, state) }), "warm_start")
+			err = At(saved.Check(d.ID, c, spec, x.Trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) }), "warm_start")
 		}
 	}
 	if err != nil {

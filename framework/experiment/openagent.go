@@ -44,9 +44,9 @@ func openAgent(ctx context.Context, plugin vector.Plugin, p *Plan, warm WarmStar
 
 // OpenSaved opens one lane of an agent that was saved by an experiment, for environments
 // of a spec. from is DIR:AGENT, or DIR if the experiment has one agent. The agent is that
-// of run number run; its next signal begins an episode. The returned
+// of run number run; its next signal begins an episode. trust allows a pickle. The returned
 // close function ends the agent and its plugin.
-func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec) (_ vector.Agent, closeAgent func() error, err error) {
+func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec, trust bool) (_ vector.Agent, closeAgent func() error, err error) {
 	dir, name, err := SplitAgent(from)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	d, err := p.Describe(ctx)
 	if err == nil {
 		saved = saved[at : at+1]
-		err = saved.Check(d.ID, c, spec, func(state []byte) error { return vector.Load(ctx, agent, 0, state) })
+		err = saved.Check(d.ID, c, spec, trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) })
 	}
 	var s *loop.Snapshot
 	if err == nil {

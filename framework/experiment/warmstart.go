@@ -265,9 +265,13 @@ func (d Dir) allPrograms() (map[string]bool, error) {
 	return all, nil
 }
 
+// pickled begins the state of an agent in Python that is a pickle: to read it runs code that
+// is in it.
+const pickled = "RLPICKLE"
+
 // Check makes sure that an agent of a plugin can begin with each of the saved agents. load
-// loads the state of one.
-func (o SavedAgents) Check(id string, c Component, spec framework.Spec, load func(state []byte) error) error {
+// loads the state of one. Without trust, a state that is a pickle is refused.
+func (o SavedAgents) Check(id string, c Component, spec framework.Spec, trust bool, load func(state []byte) error) error {
 	if err := o.belongs(); err != nil {
 		return err
 	}
@@ -302,6 +306,9 @@ func (o SavedAgents) Check(id string, c Component, spec framework.Spec, load fun
 			return misfit("observations", a.Spec.Observation, is.Observation)
 		case !sameJSON(a.Spec.Action, is.Action):
 			return misfit("actions", a.Spec.Action, is.Action)
+		}
+		if !trust && bytes.HasPrefix(s.State, []byte(pickled)) {
+			return fmt.Errorf("%s is a pickle, and reading it runs code that is in it: if you trust who saved it, add --trust", f.path)
 		}
 		if err := load(s.State); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)

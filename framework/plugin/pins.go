@@ -91,6 +91,12 @@ func (p *Pins) CheckProcess(lock string, digests map[string]string, reference st
 	return p.check(lock, digests, true, reference, args)
 }
 
+// Has says whether a plugin is pinned.
+func (p *Pins) Has(reference string, args ...string) bool {
+	_, ok := p.Plugins[commandLine(reference, args)]
+	return ok
+}
+
 // ofProcess begins the name of the program that runs in a process in place of the file
 // that was started, such as the interpreter of a script.
 const ofProcess = "process "

@@ -23,6 +23,7 @@ type App struct {
 	Log     string        // level of the log
 	Timeout time.Duration // of plugins' processes; 0: the default
 	Replace []string      // what --replace puts in a plugin's place, NAME=PATH each
+	Trust   bool          // programs that a results directory names, and pickled agents
 
 	bytecode bytecode
 }
@@ -41,7 +42,7 @@ func (app *App) Catalogue() (*Catalogue, error) {
 	}
 	c, err := NewCatalogue(app.Bundled(), hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.Stderr}))
 	if err == nil {
-		c.bytecode = &app.bytecode
+		c.bytecode, c.trust = &app.bytecode, app.Trust
 	}
 	if err == nil && app.Timeout > 0 {
 		c.limits.Start, c.limits.Open, c.limits.Call = app.Timeout.String(), app.Timeout.String(), app.Timeout.String()
@@ -52,6 +53,14 @@ func (app *App) Catalogue() (*Catalogue, error) {
 // TimeoutFlag adds --timeout to a command.
 func (app *App) TimeoutFlag(fs *pflag.FlagSet) {
 	fs.DurationVar(&app.Timeout, "timeout", 0, "time limit of the plugin's process to start, open or answer, a `TIME` such as 1h under a debugger (default 30s, and 5m to open)")
+}
+
+// trustVariable is set for plugins if the user trusts saved agents whose reading runs code.
+const trustVariable = "RLRUN_TRUST"
+
+// TrustFlag adds --trust to a command.
+func (app *App) TrustFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&app.Trust, "trust", false, "start programs that a directory of results names, and read pickled agents, which run code")
 }
 
 // CompletePlugin completes the name of a plugin.

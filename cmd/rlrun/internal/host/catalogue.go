@@ -30,6 +30,10 @@ type Catalogue struct {
 	lock      string                   // name of the lock file; "" if there is none
 	pins      *plugin.Pins             // what it says
 	logger    hclog.Logger
+	otherLock string    // beside the config, and not asked
+	received  string    // results directory that names the plugins; "": the user does
+	named     []string  // plugins that the user names
+	trust     bool      // --trust
 	bytecode  *bytecode // nil: Python's own
 
 	mu    sync.Mutex
@@ -84,6 +88,9 @@ func (c *Catalogue) Resolve(comp experiment.Component) (found plugin.Found, tran
 // is not there or, before its first start, not as the lock file says.
 func (c *Catalogue) Remote(comp experiment.Component) (bool, error) {
 	found, transport, err := c.Resolve(comp)
+	if err == nil {
+		err = c.allowed(comp, found)
+	}
 	if err == nil && c.pins != nil && !found.Bundled && c.first(comp) == nil {
 		var files map[string]string
 		if files, err = found.Digests(); err == nil {
@@ -102,6 +109,9 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 	}
 	if transport == experiment.InProcess {
 		return c.Bundled[found.Name], func() error { return nil }, nil
+	}
+	if err := c.allowed(comp, found); err != nil {
+		return nil, nil, err
 	}
 	o, err := c.launchOptions(comp, found)
 	if err != nil {
@@ -155,6 +165,9 @@ func (c *Catalogue) launchOptions(comp experiment.Component, found plugin.Found)
 		o.Args, o.Self = []string{"plugin", "serve", found.Name}, true
 	} else if c.bytecode != nil {
 		o.Env, err = c.bytecode.environment()
+	}
+	if c.trust {
+		o.Env = append(o.Env, trustVariable+"=1")
 	}
 	return o, err
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,32 +21,81 @@ import (
 // LockName is the name of lock files.
 const LockName = "rlrun.lock.yaml"
 
-// UseLock takes up the lock file that a run is held to: the one that is named, or
-// one beside the config, or one in this directory, or none.
-func (c *Catalogue) UseLock(named, configName string) error {
-	candidates := []string{named}
-	if named == "" {
-		candidates = []string{LockName}
-		if beside := filepath.Join(filepath.Dir(configName), LockName); configName != "-" && beside != LockName {
-			candidates = []string{beside, LockName}
-		}
+// FindLock returns the lock file that a run is held to: the one that is named, or the one in
+// this directory, or one beside the config, or none. The user's own comes before one that
+// came with a config, which is other then.
+func FindLock(named, configName string) (path, other string) {
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
 	}
-	for _, path := range candidates {
-		pins, err := plugin.ReadPins(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return cli.Usage(err)
-		}
-		c.lock, c.pins = path, pins
+	beside := filepath.Join(filepath.Dir(configName), LockName)
+	if configName == "-" || beside == LockName || !exists(beside) {
+		beside = ""
+	}
+	switch {
+	case named != "":
+		return named, ""
+	case exists(LockName):
+		return LockName, beside
+	}
+	return beside, ""
+}
+
+// UseLock takes up the lock file that FindLock finds.
+func (c *Catalogue) UseLock(named, configName string) error {
+	path, other := FindLock(named, configName)
+	if path == "" {
 		return nil
 	}
-	if named != "" {
-		return cli.Usagef("--lock: there is no file %s; write it with rlrun plugin lock", named)
+	pins, err := plugin.ReadPins(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usagef("--lock: there is no file %s; write it with rlrun plugin lock", path)
 	}
+	if err != nil {
+		return cli.Usage(err)
+	}
+	c.lock, c.otherLock, c.pins = path, other, pins
 	return nil
 }
+
+// Lock says for people which lock file is in use. It is empty if there is none, or no plugin
+// that it is about.
+func (c *Catalogue) Lock() string {
+	if c.lock == "" || !slices.ContainsFunc(slices.Collect(maps.Values(c.began)), func(i *identity) bool { return len(i.digests) > 0 }) {
+		return ""
+	}
+	text := "plugins are as in the lock file " + c.lock
+	if c.otherLock != "" {
+		text += " (" + c.otherLock + " is not asked)"
+	}
+	return text
+}
+
+// From says that a results directory names the plugins of components, and not the user. Then
+// one that is a program needs --trust, unless it is on the user's plugin path or in the lock
+// file. named are plugins that the user names.
+func (c *Catalogue) From(dir string, named ...string) { c.received, c.named = dir, named }
+
+// allowed refuses a program that only a results directory names.
+func (c *Catalogue) allowed(comp experiment.Component, found plugin.Found) error {
+	name := strings.Join(append([]string{comp.Plugin}, comp.Args...), " ")
+	switch {
+	case c.received == "" || c.trust || found.Bundled || c.Replaced[comp.Plugin] != "" || slices.Contains(c.named, name):
+		return nil
+	case c.pins != nil && c.pins.Has(comp.Plugin, comp.Args...): // its digests are checked
+		return nil
+	case len(comp.Args) == 0 && filepath.Base(found.Command) == plugin.Prefix+comp.Plugin: // the user's plugin path
+		return nil
+	case len(comp.Args) == 0 && gymnasiumID.MatchString(comp.Plugin):
+		return nil
+	}
+	return cli.Usagef("%s names the program %q, which rlrun does not start only because a directory of results names it: if you trust the directory, add --trust; or lock the program with rlrun plugin lock '%[2]s', or name one with --replace '%[3]s'=PATH", c.received, name, comp.Plugin)
+}
+
+// gymnasiumID matches an environment that Gymnasium itself has registered. An id with a colon
+// would import a module.
+var gymnasiumID = regexp.MustCompile(`^gymnasium:[\w/.-]+$`)
 
 // checkFiles refuses to start a plugin from files that are not those of its first process,
 // or not as the lock file says.

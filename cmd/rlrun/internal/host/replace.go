@@ -54,6 +54,22 @@ func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (vect
 	return c.Open(ctx, comp)
 }
 
+// OpenFrom returns how the plugins are opened that a results directory names. Those are held
+// to the lock file of this directory.
+func (app *App) OpenFrom(dir string) experiment.Opener {
+	return func(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+		c, err := app.Catalogue()
+		if err == nil {
+			err = c.UseLock("", "-")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		c.From(dir)
+		return c.Open(ctx, comp)
+	}
+}
+
 // CatalogueFor returns the plugins for a command about one of them.
 func (app *App) CatalogueFor(comp experiment.Component) (*Catalogue, error) {
 	c, err := app.Catalogue()

@@ -39,7 +39,7 @@ as the script that an interpreter runs. For a plugin in Python they include the 
 of its project, and the versions of the packages that it imports when it starts. Files
 that other programs load later have no digest. Bundled plugins need none.
 
-rlrun run looks for the lock file beside its config, then in the working directory. It
+rlrun run looks for the lock file in the working directory, then beside its config. It
 refuses a plugin that is not in the lock file or has another digest. All commands that
 start plugins have --replace NAME=PATH, which uses a plugin under development instead of
 NAME, without the lock file.

@@ -91,6 +91,7 @@ picture (if there is one).`,
 	fs.StringVar(&transport, "transport", "", "transport `T`: inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
+	app.TrustFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	return cmd
@@ -200,7 +201,7 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	spec := env.Spec()
 	who := player{rng: seed.Stream(g.root, seed.Exploration), begin: vector.NewEpisode, feedback: vector.NewFeedback(spec, 1)}
 	if g.agent != "" {
-		agent, closeAgent, err := experiment.OpenSaved(ctx, app.OpenPlugin, g.agent, comp.Plugin, g.run, spec)
+		agent, closeAgent, err := experiment.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.run, spec, app.Trust)
 		if err != nil {
 			return fmt.Errorf("--agent: %w", err)
 		}

@@ -57,6 +57,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 			if o.config, err = e.config(cmd, args[0]); err != nil {
 				return err
 			}
+			o.from, o.named = args[0], e.environments
 			return run(app, cmd, "-", o)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),

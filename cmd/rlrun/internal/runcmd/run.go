@@ -62,7 +62,9 @@ type runOptions struct {
 	lock, until              string
 	shard, scratch           string
 	verify                   int
-	config                   []byte // of a command that makes it; else nil
+	config                   []byte   // of a command that makes it; else nil
+	from                     string   // results directory that names plugins; "": the user does
+	named                    []string // plugins that the user names nevertheless
 }
 
 // New returns the command rlrun run.
@@ -84,7 +86,7 @@ func New(app *host.App) *cobra.Command {
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.StringVar(&o.until, "until", "", "end the experiment when all its comparisons are `decided`; sets compare.until")
-	o.flags(app, cmd, "beside CONFIG or in this directory")
+	o.flags(app, cmd, "in this directory or beside CONFIG")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results are then marked mixed")
 	fs.StringVar(&o.shard, "shard", "", "make the runs of shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
 	fs.StringVar(&o.scratch, "scratch", "", "with --shard: write records to `DIR`, on a disk of this machine, and copy them to the output directory every 30 s and at the end")
@@ -101,6 +103,7 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: make the runs that have no record, and those that failed")
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
 	app.ReplaceFlag(fs)
+	app.TrustFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" "+locks+", if there is one)")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors and warnings")
@@ -246,7 +249,11 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 	if err := app.ApplyReplacements(plugins, "the config", pluginNames(p)); err != nil {
 		return nil, err
 	}
+	if o.from != "" {
+		plugins.From(o.from, o.named...)
+	}
 	x := experiment.New(p, plugins)
+	x.Trust = app.Trust
 	if o.shard == "" { // shards must not be in each other's way
 		if err := x.Dir.Check(o.existing()); err != nil {
 			return nil, advise(err)
@@ -255,6 +262,9 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 	if err := x.Check(cmd.Context(), file.CheckParams); err != nil {
 		_ = x.Close() // the first error tells more
 		return nil, file.Locate(err)
+	}
+	if lock := plugins.Lock(); lock != "" && !o.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s\n", lock)
 	}
 	return x, nil
 }

@@ -174,3 +174,36 @@ func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*exp
 	o := runOptions{shard: "-", lock: lock, yes: yes}
 	return o.prepare(app, cmd, name)
 }
+
+// CheckFrom refuses a config in a results directory that names programs which the user has not
+// named. It starts nothing. lock is the lock file that the plugins are held to, if any. It
+// says whether plugins are programs at all.
+func CheckFrom(app *host.App, dir, name, lock string) (programs bool, err error) {
+	c, err := experiment.ReadConfig(name)
+	if err != nil {
+		return false, err
+	}
+	p, err := experiment.Compile(c)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
+	plugins, err := app.Catalogue()
+	if err == nil {
+		err = plugins.UseLock(lock, "-")
+	}
+	if err != nil {
+		return false, err
+	}
+	plugins.From(dir)
+	for _, comp := range slices.Concat(p.Environments, p.Agents) {
+		found, _, err := plugins.Resolve(comp)
+		if err == nil {
+			_, err = plugins.Remote(comp)
+		}
+		if err != nil {
+			return false, cli.Usage(err)
+		}
+		programs = programs || !found.Bundled
+	}
+	return programs, nil
+}

@@ -78,7 +78,7 @@ func (slurm) files(s *submission) []file {
 		merge += "cd " + quote(s.WorkDir) + " || exit 1\n" +
 			s.decide() + "\n" +
 			"status=$?\n" +
-			fmt.Sprintf("if [ $status = %d ]; then exec %s; fi\n", cli.StatusOpen, quote(s.Rlrun, "submit", "--missing", s.Dir)) +
+			fmt.Sprintf("if [ $status = %d ]; then exec %s; fi\n", cli.StatusOpen, quote(s.Rlrun, "submit", "--missing", s.Dir, "--trust")) +
 			s.report() + " && exit $status\n"
 	} else {
 		merge += "exec " + s.report() + "\n"

@@ -76,6 +76,7 @@ type submission struct {
 	Claim   string        `json:"claim,omitempty"`
 	Mixed   bool          `json:"mixed,omitempty"`
 	Yes     bool          `json:"yes,omitempty"`
+	Trust   bool          `json:"trust,omitempty"`
 	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
 	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found, for ssh, which passes no variables
 	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
@@ -127,7 +128,7 @@ func New(app *host.App) *cobra.Command {
 			case missing != "" && len(args) > 0:
 				return cli.Usagef("--missing takes the config of the first submission: leave out %s", args[0])
 			case missing != "":
-				err = cli.Abandon(cmd.Context(), func() error { return s.again(cmd, missing) })
+				err = cli.Abandon(cmd.Context(), func() error { return s.again(app, cmd, missing) })
 			case len(args) == 0:
 				return cli.Usagef("%s needs a config file, or --missing DIR (see %[1]s --help)", cmd.CommandPath())
 			default:
@@ -166,6 +167,7 @@ func New(app *host.App) *cobra.Command {
 	fs.StringVar(&s.Rlrun, "rlrun", "", "`PROGRAM` to run on the machines (default this one)")
 	fs.BoolVar(&s.Mixed, "mixed", false, "accept runs of other programs (rlrun run --mixed)")
 	fs.BoolVar(&s.Yes, "yes", false, "allow more than 10,000 pairs of environment and agent (rlrun run --yes)")
+	fs.BoolVar(&s.Trust, "trust", false, "read pickled agents in shards, which runs code; with --missing: take programs, options and plugins from DIR")
 	fs.BoolVar(&onlyPrint, "print", false, "print the scripts; write and submit nothing")
 	fs.StringVar(&missing, "missing", "", "submit again the shards of `DIR` that lack runs")
 	fs.StringVar(&s.Lock, "lock", "", "lock `FILE` that plugins must agree with (default as rlrun run)")
@@ -250,20 +252,23 @@ func (s *submission) locate(cmd *cobra.Command, dir, name string) (err error) {
 			return err
 		}
 	}
-	beside := filepath.Join(filepath.Dir(name), host.LockName)
-	switch {
-	case s.Lock != "" || name == "-" || !exists(beside):
-	case s.To == "kubernetes":
-		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is checked here, and not in pods: their plugins are those of the image\n", beside)
-	default:
-		s.Lock = beside
+	if lock, _ := host.FindLock(s.Lock, name); lock != "" && s.To != "kubernetes" {
+		s.Lock = lock
+	} else if lock != "" && s.Lock == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is checked here, and not in pods: their plugins are those of the image\n", lock)
 	}
+	s.Env = environment()
+	return s.absoluteLock()
+}
+
+// environment returns the variables that say where plugins are found.
+func environment() (list []string) {
 	for _, name := range []string{"RLRUN_PLUGIN_PATH", "RLRUN_PYTHON"} {
 		if value := os.Getenv(name); value != "" {
-			s.Env = append(s.Env, name+"="+value)
+			list = append(list, name+"="+value)
 		}
 	}
-	return s.absoluteLock()
+	return list
 }
 
 // absoluteLock makes the path of the lock file absolute: shards run in another directory.
@@ -327,7 +332,7 @@ const (
 func (s *submission) path(name string) string { return filepath.Join(s.Dir, "submit", name) }
 
 // again prepares a submission of the shards of dir that lack runs.
-func (s *submission) again(cmd *cobra.Command, dir string) error {
+func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error {
 	old, err := submitted(dir)
 	if err != nil {
 		return err
@@ -361,6 +366,11 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 	if err := s.checkSize(); err != nil {
 		return err
 	}
+	if !given.Trust {
+		if err := s.untrusted(app, dir, &given); err != nil {
+			return err
+		}
+	}
 	list, err := lacking(dir, s.Tasks)
 	if err != nil {
 		return err
@@ -376,6 +386,52 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 			cli.Plural(len(queued), "shard ", "shards "), experiment.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
 	}
 	s.shards = experiment.Ranges(list)
+	return nil
+}
+
+// untrusted refuses to take from the directory of a submission what decides which programs
+// run, and where: it may be somebody else's. What the flags give is in s already, and equal
+// to what is in given.
+func (s *submission) untrusted(app *host.App, dir string, given *submission) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	lock, _ := host.FindLock(given.Lock, "-")
+	if lock != "" {
+		if lock, err = filepath.Abs(lock); err != nil {
+			return err
+		}
+	}
+	if given.Lock != "" || s.Lock == "" {
+		s.Lock = lock
+	}
+	programs, err := runcmd.CheckFrom(app, dir, s.path(configName), lock)
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		differs bool
+		what    string
+	}{
+		{s.Lock != lock, "the lock file " + s.Lock + " (or give --lock)"},
+		{s.Scratch != given.Scratch, "the scratch directory " + s.Scratch + " (or give --scratch)"},
+		{s.Rlrun != given.Rlrun && s.Rlrun != own && s.Rlrun != "rlrun", "the program " + s.Rlrun + " (or give --rlrun)"},
+		{programs && s.WorkDir != here, "the working directory " + s.WorkDir + " (or call rlrun there)"},
+		{programs && !slices.Equal(s.Env, environment()), "the variables " + strings.Join(s.Env, " ")},
+		{!slices.Equal(s.Slurm, given.Slurm), "the options " + strings.Join(s.Slurm, " ") + " of sbatch (or give --slurm)"},
+		{s.Hosts != given.Hosts, "the hosts in " + s.Hosts + " (or give --hosts)"},
+		{s.Image != given.Image, "the image " + s.Image + " (or give --image)"},
+		{s.Trust, "--trust"},
+	} {
+		if part.differs {
+			return cli.Usagef("%s was submitted with %s: if you submitted it yourself, add --trust", s.Dir, part.what)
+		}
+	}
 	return nil
 }
 
@@ -409,6 +465,7 @@ func (s *submission) override(cmd *cobra.Command, given *submission) error {
 		"slurm": func() { s.Slurm = given.Slurm }, "hosts": func() { s.Hosts = given.Hosts }, "image": func() { s.Image = given.Image },
 		"claim": func() { s.Claim = given.Claim }, "scratch": func() { s.Scratch = given.Scratch },
 		"rlrun": func() { s.Rlrun = given.Rlrun }, "lock": func() { s.Lock = given.Lock }, "mixed": func() { s.Mixed = given.Mixed },
+		"trust":   func() {},
 		"missing": func() {}, "print": func() {}, "json": func() {}, "tasks": func() {}, "log": func() {},
 	}
 	refused := ""
@@ -600,6 +657,9 @@ func (s *submission) run(shard, workers string) string {
 	}
 	if s.Yes {
 		words = append(words, "--yes")
+	}
+	if s.Trust {
+		words = append(words, "--trust")
 	}
 	return quote(words...) + " --quiet --shard " + shard + " --workers " + workers
 }
