@@ -192,3 +192,27 @@ func TestLaTeX(t *testing.T) {
 		t.Error("an unknown format is written")
 	}
 }
+
+// A metric that no run of an agent has is a row without a value in tables, and a point without
+// one in events.
+func TestUnknownMetrics(t *testing.T) {
+	meta := result.Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 1, Asked: []result.Metric{result.Reward, result.Regret}}
+	records := func(yield func(result.Record, error) bool) {
+		yield(result.Record{Environment: "e", Agent: "a", Status: result.OK, Steps: 2, Curves: map[result.Metric][]float64{result.Reward: {1, 2}}}, nil)
+	}
+	s := &Source{Summary: must.Get(result.Aggregate(meta, records))(t), Records: func() iter.Seq2[result.Record, error] { return records }}
+	dir := t.TempDir()
+	for _, format := range []string{"csv", "latex", "tensorboard", "parquet"} {
+		must.Get(Write(format, dir, s))(t)
+	}
+	if text := string(must.Get(os.ReadFile(filepath.Join(dir, "outcomes.csv")))(t)); !strings.Contains(text, "e,a,0,regret,NaN") {
+		t.Error(text)
+	}
+	if text := string(must.Get(os.ReadFile(filepath.Join(dir, "summary.tex")))(t)); !strings.Contains(text, "not known") {
+		t.Error(text)
+	}
+	events := must.Get(filepath.Glob(filepath.Join(dir, "e", "a", "run-0", "*")))(t)
+	if len(events) != 1 || !strings.Contains(string(must.Get(os.ReadFile(events[0]))(t)), "regret\x15\x00\x00\xc0\x7f") { // a quiet NaN
+		t.Errorf("events %q", events)
+	}
+}

@@ -353,8 +353,10 @@ func (a *aggregator) summary() *Summary {
 			if s.choices.Kept > 0 {
 				out.Choices = append(out.Choices, s.choices.done())
 			}
-			for _, m := range slices.Sorted(maps.Keys(s.overflowed)) {
-				out.Notices = append(out.Notices, fmt.Sprintf("%s of %s in %s is infinite or beyond %g in %d of %d runs, which have no value of it; give rewards and metrics in a larger unit", m, agent, env, largest, s.overflowed[m], s.ok))
+			if len(s.overflowed) > 0 {
+				runs := slices.Max(slices.Collect(maps.Values(s.overflowed)))
+				out.Notices = append(out.Notices, fmt.Sprintf("%s of %s in %s: values are infinite or beyond %g in %d of %d runs, and such a run has none; give rewards and metrics in a larger unit",
+					metric.Names(slices.Sorted(maps.Keys(s.overflowed))), agent, env, largest, runs, s.ok))
 			}
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -119,16 +118,9 @@ func TestNotFiniteIsNull(t *testing.T) {
 	if got := string(r.AppendJSON(nil)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, read := range []func(*Record) error{
-		func(r *Record) error { return json.Unmarshal([]byte(want), r) },
-		func(r *Record) error {
-			return json.Unmarshal([]byte(strings.Replace(want, `"run":0,`, `"run": 0,`, 1)), r)
-		}, // not as written
-	} {
-		var back Record
-		if err := read(&back); err != nil || string(back.AppendJSON(nil)) != want {
-			t.Errorf("%v: back as %s", err, back.AppendJSON(nil))
-		}
+	var back Record
+	if err := json.Unmarshal([]byte(want), &back); err != nil || string(back.AppendJSON(nil)) != want {
+		t.Errorf("%v: back as %s", err, back.AppendJSON(nil))
 	}
 }
 
