@@ -93,22 +93,25 @@ func TestImportsPointDown(t *testing.T) {
 func TestImportsWithinFramework(t *testing.T) {
 	contract := []string{"framework", "framework/vector", "framework/space", "framework/seed"}
 	may := map[string][]string{
-		"space":      nil,
-		"seed":       nil,
-		"metric":     nil,
-		"stat":       nil,
-		"params":     {"framework"},
-		"vector":     contract,
-		"plugin":     append([]string{"framework/params"}, contract...),
-		"result":     {"framework/metric", "framework/stat", "framework/seed"},
-		"loop":       append([]string{"framework/metric", "framework/result"}, contract...),
-		"explore":    append([]string{"framework/result"}, contract...),
-		"rltest":     append([]string{"framework/stat"}, contract...),
-		"compare":    {"framework/metric", "framework/result", "framework/stat", "framework/seed"},
-		"export":     {"framework/result"},
-		"report":     {"framework/metric", "framework/result", "framework/stat", "framework/compare"},
-		"experiment": append([]string{"framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare", "framework/report"}, contract...),
-		"internal":   contract,
+		"space":    nil,
+		"seed":     nil,
+		"metric":   nil,
+		"stat":     nil,
+		"params":   {"framework"},
+		"vector":   contract,
+		"plugin":   append([]string{"framework/params"}, contract...),
+		"result":   {"framework/metric", "framework/stat", "framework/seed"},
+		"loop":     append([]string{"framework/metric", "framework/result"}, contract...),
+		"explore":  append([]string{"framework/result"}, contract...),
+		"rltest":   append([]string{"framework/stat"}, contract...),
+		"compare":  {"framework/metric", "framework/result", "framework/stat", "framework/seed"},
+		"export":   {"framework/result"},
+		"report":   {"framework/metric", "framework/result", "framework/stat", "framework/compare"},
+		"plan":     {"framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"},
+		"store":    {"framework", "framework/space", "framework/plan", "framework/loop", "framework/metric", "framework/result", "framework/compare", "framework/report"},
+		"run":      append([]string{"framework/plan", "framework/store", "framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"}, contract...),
+		"output":   {"framework/plan", "framework/store", "framework/metric", "framework/result", "framework/compare", "framework/report"},
+		"internal": append([]string{"framework/plan"}, contract...),
 	}
 	for path, imports := range load(t, false) {
 		rest, ok := strings.CutPrefix(path, "framework/")
@@ -197,6 +200,15 @@ func TestExamples(t *testing.T) {
 			return err == nil && strings.Contains(string(src), "\nfunc Example")
 		}) {
 			t.Errorf("%s has no Example", path)
+		}
+	}
+}
+
+// A plan is a value: it reads no file, keeps no cache and starts nothing.
+func TestPlanIsAValue(t *testing.T) {
+	for _, i := range load(t, false)["framework/plan"] {
+		if slices.Contains([]string{"os", "io/fs", "path/filepath", "sync", "context", "time", "net/http", "os/exec"}, i) || within(i, module+"framework/internal", module+"internal") {
+			t.Errorf("framework/plan imports %s", i)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit/policy"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
@@ -146,7 +146,7 @@ func TestEnvironmentTable(t *testing.T) {
 // Every key of a config is in one of the tables of its section.
 func TestConfigTable(t *testing.T) {
 	_, names := table(t, "The config")
-	for _, typ := range []reflect.Type{reflect.TypeFor[experiment.Config](), reflect.TypeFor[experiment.Component]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[plan.Config](), reflect.TypeFor[plan.Component]()} {
 		for field := range typ.Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !slices.Contains(names, key) && key != "plugin" && key != "params" { // which the text explains

@@ -17,9 +17,10 @@ import (
 
 	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
@@ -43,23 +44,23 @@ type lanes struct {
 	n     int
 }
 
-func openLanes(b *testing.B, open experiment.Opener, arms int, agentParams string, n int) *lanes {
+func openLanes(b *testing.B, open run.Opener, arms int, agentParams string, n int) *lanes {
 	b.Helper()
 	return openMixed(b, open, open, arms, agentParams, n)
 }
 
 // openMixed opens environment and agent by transports of their own.
-func openMixed(b *testing.B, openEnv, openAgent experiment.Opener, arms int, agentParams string, n int) *lanes {
+func openMixed(b *testing.B, openEnv, openAgent run.Opener, arms int, agentParams string, n int) *lanes {
 	b.Helper()
 	e, a := openPlugins(b, openEnv, openAgent)
 	return openIn(b, e, a, arms, agentParams, n)
 }
 
-func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent vector.Plugin) {
+func openPlugins(b *testing.B, openEnv, openAgent run.Opener) (env, agent vector.Plugin) {
 	b.Helper()
 	ctx := context.Background()
-	env, closeEnv := must.Get2(openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"}))(b)
-	agent, closeAgent := must.Get2(openAgent(ctx, experiment.Component{Plugin: "bandit"}))(b)
+	env, closeEnv := must.Get2(openEnv(ctx, plan.Component{Plugin: "bernoulli-bandit"}))(b)
+	agent, closeAgent := must.Get2(openAgent(ctx, plan.Component{Plugin: "bandit"}))(b)
 	b.Cleanup(func() { closeEnv(); closeAgent() })
 	return env, agent
 }

@@ -12,12 +12,14 @@ import (
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
@@ -47,11 +49,11 @@ func bundled(name string) vector.Plugin {
 }
 
 // inProcess and subprocess are the two transports.
-func inProcess(_ context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+func inProcess(_ context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 	return bundled(c.Plugin), func() error { return nil }, nil
 }
 
-func subprocess(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+func subprocess(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 	p, err := plugin.Launch(ctx, plugin.LaunchOptions{Name: c.Plugin, Command: os.Args[0], Env: []string{serveEnv + "=" + c.Plugin}})
 	if err != nil {
 		return nil, nil, err
@@ -59,29 +61,29 @@ func subprocess(ctx context.Context, c experiment.Component) (vector.Plugin, fun
 	return p, p.Close, nil
 }
 
-func component(name, plugin, params string) experiment.Component {
-	return experiment.Component{Name: name, Plugin: plugin, Params: json.RawMessage(params)}
+func component(name, plugin, params string) plan.Component {
+	return plan.Component{Name: name, Plugin: plugin, Params: json.RawMessage(params)}
 }
 
 // records runs an experiment and returns its records by key.
-func records(t *testing.T, open experiment.Opener, workers, lanes int) map[result.Key]string {
+func records(t *testing.T, open run.Opener, workers, lanes int) map[result.Key]string {
 	t.Helper()
-	p := must.Get(experiment.Compile(experiment.Config{
+	p := must.Get(plan.Compile(plan.Config{
 		Name: "invariance", Runs: 7, Steps: 400, Workers: workers, Lanes: lanes,
-		Environments: []experiment.Component{
+		Environments: []plan.Component{
 			component("bernoulli", "bernoulli-bandit", `{"arms":5}`),
 			component("gaussian", "gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform","low":0,"high":1}}`),
 		},
-		Agents: []experiment.Component{
+		Agents: []plan.Component{
 			component("egreedy", "bandit", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"population","members":4,"update":"poisson"}}`),
 			component("ts", "bandit", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`),
 			component("opt", "bandit", `{"policy":{"kind":"optimistic-stochastic","gamma":0.9,"lower_bound":0},"belief":{"update":"drawn"}}`),
 		},
 	}))(t)
 	dir := t.TempDir()
-	x := experiment.New(p, catalogue{open})
+	x := run.New(p, catalogue{open})
 	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
 	must.Do(t, x.Close())
 	m := map[result.Key]string{}
 	for r, err := range result.ReadRecords(dir) {
@@ -105,7 +107,7 @@ func TestRecordsDoNotDependOnHowTheyAreMade(t *testing.T) {
 	want := records(t, inProcess, 1, 1)
 	for _, tt := range []struct {
 		transport      string
-		open           experiment.Opener
+		open           run.Opener
 		workers, lanes int
 	}{
 		{"in process", inProcess, 3, 2},
@@ -222,18 +224,18 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 // same step of a run, the same rewards. So two agents that act alike have equal
 // records, except for their labels.
 func TestAgentsMeetTheSameDraws(t *testing.T) {
-	p := must.Get(experiment.Compile(experiment.Config{
+	p := must.Get(plan.Compile(plan.Config{
 		Name: "common", Runs: 3, Steps: 200,
-		Environments: []experiment.Component{component("b", "bernoulli-bandit", `{"arms":4}`)},
-		Agents: []experiment.Component{
+		Environments: []plan.Component{component("b", "bernoulli-bandit", `{"arms":4}`)},
+		Agents: []plan.Component{
 			component("x", "bandit", `{"policy":{"kind":"greedy"}}`),
 			component("y", "bandit", `{"policy":{"kind":"epsilon-greedy","epsilon":0}}`),
 		},
 	}))(t)
 	dir := t.TempDir()
-	x := experiment.New(p, catalogue{inProcess})
+	x := run.New(p, catalogue{inProcess})
 	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
 	must.Do(t, x.Close())
 	lines := map[int]string{}
 	for r, err := range result.ReadRecords(dir) {

@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/internal/must"
 
-	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -375,7 +375,7 @@ func TestCheckpointsCrossProcesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec, params := taskOf(name)
-			there, end := must.Get2(subprocess(context.Background(), experiment.Component{Plugin: name}))(t)
+			there, end := must.Get2(subprocess(context.Background(), plan.Component{Plugin: name}))(t)
 			defer end()
 			if err := rltest.CheckPlugin(t.Context(), there, json.RawMessage(params), spec); err != nil {
 				t.Error(err)

@@ -12,34 +12,37 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
 // catalogue finds bundled plugins; open opens them.
-type catalogue struct{ open experiment.Opener }
+type catalogue struct{ open run.Opener }
 
-func (catalogue) Remote(experiment.Component) (bool, error) { return false, nil }
+func (catalogue) Remote(plan.Component) (bool, error) { return false, nil }
 
-func (c catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+func (c catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugin, func() error, error) {
 	return c.open(ctx, comp)
 }
 
-func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Component) (experiment.PluginProvenance, error) {
-	return experiment.PluginProvenance{Plugin: c[0].Plugin, Args: c[0].Args}, nil
+func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...plan.Component) (store.PluginProvenance, error) {
+	return store.PluginProvenance{Plugin: c[0].Plugin, Args: c[0].Args}, nil
 }
 
 // execute runs an experiment in a directory and returns its records.
-func execute(t *testing.T, c experiment.Config, open experiment.Opener, existing experiment.Existing) map[result.Key]result.Record {
+func execute(t *testing.T, c plan.Config, open run.Opener, existing store.Existing) map[result.Key]result.Record {
 	t.Helper()
-	p := must.Get(experiment.Compile(c))(t)
-	x := experiment.New(p, catalogue{open})
+	p := must.Get(plan.Compile(c))(t)
+	x := run.New(p, catalogue{open})
 	defer x.Close()
 	must.Do(t, x.Check(t.Context(), nil))
-	must.Do(t, x.Run(t.Context(), existing, experiment.Options{}))
-	r := must.Get(experiment.Write(x.Experiment))(t)
+	must.Do(t, x.Run(t.Context(), existing, run.Options{}))
+	r := must.Get(output.Write(x.Experiment))(t)
 	all := map[result.Key]result.Record{}
 	for rec, err := range r.Records() {
 		if err != nil {
@@ -61,10 +64,10 @@ func show(r result.Record) string {
 // savedExperiments has every bundled agent in a task for it, with and without
 // exploration by the host. For tables it has only a sample, since all of them
 // would take long.
-func savedExperiments(t *testing.T, sample bool) (list []experiment.Config) {
-	bandits := experiment.Config{Name: "bandits", Environments: []experiment.Component{component("bernoulli", "bernoulli-bandit", `{"arms":4}`)}}
-	tables := experiment.Config{Name: "tables", Environments: []experiment.Component{component("lake", "frozenlake", ``)}}
-	numbers := experiment.Config{Name: "numbers", Environments: []experiment.Component{component("car", "mountaincar", ``)}}
+func savedExperiments(t *testing.T, sample bool) (list []plan.Config) {
+	bandits := plan.Config{Name: "bandits", Environments: []plan.Component{component("bernoulli", "bernoulli-bandit", `{"arms":4}`)}}
+	tables := plan.Config{Name: "tables", Environments: []plan.Component{component("lake", "frozenlake", ``)}}
+	numbers := plan.Config{Name: "numbers", Environments: []plan.Component{component("car", "mountaincar", ``)}}
 	able := agents(t, "options")
 	for _, name := range agents(t, "") {
 		c := &tables
@@ -83,19 +86,19 @@ func savedExperiments(t *testing.T, sample bool) (list []experiment.Config) {
 		c.Agents = append(c.Agents, component(name, name, ``))
 		if slices.Contains(able, name) {
 			hosted := component(name+" hosted", name, ``)
-			hosted.Exploration = &experiment.Exploration{Rule: "optimistic", Bound: "V"}
+			hosted.Exploration = &plan.Exploration{Rule: "optimistic", Bound: "V"}
 			if name == "threshold-model" { // it offers pairs alone
-				hosted.Exploration = &experiment.Exploration{Rule: "gain"}
+				hosted.Exploration = &plan.Exploration{Rule: "gain"}
 			}
 			c.Agents = append(c.Agents, hosted)
 		}
 	}
 	if sample {
-		tables.Agents = slices.DeleteFunc(tables.Agents, func(c experiment.Component) bool {
+		tables.Agents = slices.DeleteFunc(tables.Agents, func(c plan.Component) bool {
 			return !slices.Contains([]string{"random", "q-learning", "bootstrap-q hosted", "bootstrap-model", "psrl", "beb"}, c.Name)
 		})
 	}
-	return []experiment.Config{bandits, tables, numbers}
+	return []plan.Config{bandits, tables, numbers}
 }
 
 // The records of learning are the same to the bit, whether agents are kept and evaluated
@@ -107,18 +110,18 @@ func TestSavedAgents(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.Runs, c.Steps, c.Workers = 2, 60, 1
-			c.Record = experiment.Recording{Grid: "every", Every: 15, Metrics: []result.Metric{result.Reward, result.EpisodeReturn}}
+			c.Record = plan.Recording{Grid: "every", Every: 15, Metrics: []result.Metric{result.Reward, result.EpisodeReturn}}
 			c.Output = filepath.Join(dir, "plain")
-			plain := execute(t, c, inProcess, experiment.Refuse)
+			plain := execute(t, c, inProcess, store.Refuse)
 
 			watched := c
-			watched.Save = &experiment.Save{}
-			watched.Evaluate = &experiment.Evaluation{Every: 20, Episodes: 2, Steps: 10, Limit: 20}
+			watched.Save = &plan.Save{}
+			watched.Evaluate = &plan.Evaluation{Every: 20, Episodes: 2, Steps: 10, Limit: 20}
 			watched.Output = filepath.Join(dir, "watched")
-			seen := execute(t, watched, inProcess, experiment.Refuse)
+			seen := execute(t, watched, inProcess, store.Refuse)
 			again := watched
 			again.Output, again.Lanes = filepath.Join(dir, "again"), 1
-			for key, rec := range execute(t, again, inProcess, experiment.Refuse) {
+			for key, rec := range execute(t, again, inProcess, store.Refuse) {
 				if show(rec) != show(seen[key]) {
 					t.Errorf("%v: by itself %v, else %v", key, rec, seen[key])
 				}
@@ -137,7 +140,7 @@ func TestSavedAgents(t *testing.T) {
 					t.Errorf("%v: evaluated %v, otherwise %v", key, rec, plain[key])
 				}
 			}
-			names := func(of experiment.Config) (list []string) {
+			names := func(of plan.Config) (list []string) {
 				paths := must.Get(filepath.Glob(filepath.Join(of.Output, "agents", "*.agent")))(t)
 				for _, path := range paths {
 					list = append(list, filepath.Base(path))
@@ -150,7 +153,7 @@ func TestSavedAgents(t *testing.T) {
 			// A lost agent is made again.
 			lost := filepath.Join(watched.Output, "agents", names(watched)[0])
 			must.Do(t, os.Remove(lost))
-			execute(t, watched, inProcess, experiment.Resume)
+			execute(t, watched, inProcess, store.Resume)
 			if a, b := names(watched), names(again); !slices.Equal(a, b) {
 				t.Errorf("%d agents are kept, then %d", len(b), len(a))
 			}
@@ -158,7 +161,7 @@ func TestSavedAgents(t *testing.T) {
 			still := c
 			still.Steps, still.Record.Metrics = 0, []result.Metric{metric}
 			still.Record.Grid, still.Record.Every = "", 0
-			still.Evaluate = &experiment.Evaluation{Episodes: 2, Steps: 10, Limit: 20}
+			still.Evaluate = &plan.Evaluation{Episodes: 2, Steps: 10, Limit: 20}
 			if c.Name == "bandits" {
 				still.Evaluate.Episodes = 0
 			} else {
@@ -166,14 +169,14 @@ func TestSavedAgents(t *testing.T) {
 			}
 			still.Output, still.Agents = filepath.Join(dir, "still"), slices.Clone(c.Agents)
 			for i := range still.Agents {
-				still.Agents[i].WarmStart = &experiment.WarmStart{From: watched.Output}
+				still.Agents[i].WarmStart = &plan.WarmStart{From: watched.Output}
 			}
-			one := execute(t, still, inProcess, experiment.Refuse)
+			one := execute(t, still, inProcess, store.Refuse)
 			still.Output, still.Lanes, still.Agents = filepath.Join(dir, "still again"), 1, slices.Clone(c.Agents)
 			for i := range still.Agents { // saved in other lanes, and as text
-				still.Agents[i].WarmStart = &experiment.WarmStart{From: again.Output + ":" + still.Agents[i].Name}
+				still.Agents[i].WarmStart = &plan.WarmStart{From: again.Output + ":" + still.Agents[i].Name}
 			}
-			for key, rec := range execute(t, still, inProcess, experiment.Refuse) {
+			for key, rec := range execute(t, still, inProcess, store.Refuse) {
 				if show(rec) != show(one[key]) {
 					t.Errorf("%v: alone %v, else %v", key, rec, one[key])
 				}
@@ -181,15 +184,15 @@ func TestSavedAgents(t *testing.T) {
 			warm := still
 			warm.Steps, warm.Evaluate, warm.Record = 30, nil, c.Record
 			warm.Output = filepath.Join(dir, "warm")
-			execute(t, warm, inProcess, experiment.Refuse)
+			execute(t, warm, inProcess, store.Refuse)
 			// A damaged agent is found before anything runs.
 			last := filepath.Join(again.Output, "agents", fmt.Sprintf("%s.%s.1.60.agent", result.Slug(c.Environments[0].Name), result.Slug(c.Agents[0].Name)))
 			if data, err := os.ReadFile(last); err != nil || os.WriteFile(last, append(data, 0), 0o600) != nil {
 				t.Fatal(err)
 			}
 			warm.Output = filepath.Join(dir, "damaged")
-			p := must.Get(experiment.Compile(warm))(t)
-			x := experiment.New(p, catalogue{inProcess})
+			p := must.Get(plan.Compile(warm))(t)
+			x := run.New(p, catalogue{inProcess})
 			defer x.Close()
 			if err := x.Check(t.Context(), nil); err == nil || !strings.Contains(err.Error(), last) || !strings.Contains(err.Error(), "agents[0].warm_start") {
 				t.Errorf("a damaged agent: %v", err)
@@ -200,27 +203,27 @@ func TestSavedAgents(t *testing.T) {
 
 // Agents in processes of their own are kept and evaluated as here.
 func TestSavedAgentsCrossProcesses(t *testing.T) {
-	c := experiment.Config{
+	c := plan.Config{
 		Name: "processes", Runs: 3, Steps: 60, Workers: 1, Output: filepath.Join(t.TempDir(), "here"),
-		Environments: []experiment.Component{component("lake", "frozenlake", ``)},
-		Agents:       []experiment.Component{component("q", "q-learning", ``), component("boot", "bootstrap-q", ``), component("random", "random", ``)},
-		Save:         &experiment.Save{}, Evaluate: &experiment.Evaluation{Every: 20, Episodes: 2, Limit: 10},
+		Environments: []plan.Component{component("lake", "frozenlake", ``)},
+		Agents:       []plan.Component{component("q", "q-learning", ``), component("boot", "bootstrap-q", ``), component("random", "random", ``)},
+		Save:         &plan.Save{}, Evaluate: &plan.Evaluation{Every: 20, Episodes: 2, Limit: 10},
 	}
-	c.Agents[1].Exploration = &experiment.Exploration{Rule: "optimistic", Bound: "V"}
-	here := execute(t, c, inProcess, experiment.Refuse)
+	c.Agents[1].Exploration = &plan.Exploration{Rule: "optimistic", Bound: "V"}
+	here := execute(t, c, inProcess, store.Refuse)
 	from := c.Output
 	c.Output = filepath.Join(t.TempDir(), "there")
-	there := execute(t, c, subprocess, experiment.Refuse)
+	there := execute(t, c, subprocess, store.Refuse)
 	for key, rec := range here {
 		if show(rec) != show(there[key]) {
 			t.Errorf("%v: here %v, there %v", key, rec, there[key])
 		}
 	}
 	for i := range c.Agents {
-		c.Agents[i].WarmStart = &experiment.WarmStart{From: from}
+		c.Agents[i].WarmStart = &plan.WarmStart{From: from}
 	}
 	c.Output = filepath.Join(t.TempDir(), "on")
-	execute(t, c, subprocess, experiment.Refuse)
+	execute(t, c, subprocess, store.Refuse)
 }
 
 // A saved agent that begins another run is told its total number of steps: those made before it was
@@ -228,7 +231,7 @@ func TestSavedAgentsCrossProcesses(t *testing.T) {
 // saved with.
 func TestSavedAgentsAreToldTheSteps(t *testing.T) {
 	told := 0
-	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+	open := func(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 		p, end, err := inProcess(ctx, c)
 		if agent, ok := p.(*vector.AgentPlugin); ok {
 			p = &vector.AgentPlugin{Description: agent.Description, Open: func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
@@ -238,22 +241,22 @@ func TestSavedAgentsAreToldTheSteps(t *testing.T) {
 		}
 		return p, end, err
 	}
-	c := experiment.Config{Runs: 1, Save: &experiment.Save{Every: 20},
-		Environments: []experiment.Component{component("lake", "frozenlake", ``)}, Agents: []experiment.Component{component("a", "threshold-model", ``)}}
+	c := plan.Config{Runs: 1, Save: &plan.Save{Every: 20},
+		Environments: []plan.Component{component("lake", "frozenlake", ``)}, Agents: []plan.Component{component("a", "threshold-model", ``)}}
 	for k, x := range []struct{ steps, from, want int }{{100, 0, 100}, {30, 60, 90}, {50, 30, 140}, {0, 50, 140}} {
 		c.Steps, c.Output = x.steps, filepath.Join(t.TempDir(), fmt.Sprint(k))
 		if x.from > 0 {
 			c.Agents[0].WarmStart.Step = x.from
 		}
 		if x.steps == 0 {
-			c.Save, c.Evaluate = nil, &experiment.Evaluation{Episodes: 1, Limit: 10}
+			c.Save, c.Evaluate = nil, &plan.Evaluation{Episodes: 1, Limit: 10}
 			c.Record.Metrics = []result.Metric{result.EvaluationReturn}
 		}
-		execute(t, c, open, experiment.Refuse)
+		execute(t, c, open, store.Refuse)
 		if told != x.want {
 			t.Errorf("%d steps from an agent of step %d: told of %d, want %d", x.steps, x.from, told, x.want)
 		}
-		c.Agents[0].WarmStart = &experiment.WarmStart{From: c.Output}
+		c.Agents[0].WarmStart = &plan.WarmStart{From: c.Output}
 	}
 }
 
@@ -264,7 +267,7 @@ func (m mute) Abilities() vector.AgentAbilities { return vector.AgentAbilities{}
 
 // An agent that cannot be saved is named before anything runs, with what to do.
 func TestAgentsThatCannotBeSaved(t *testing.T) {
-	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+	open := func(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 		p, end, err := inProcess(ctx, c)
 		if agent, ok := p.(*vector.AgentPlugin); ok {
 			p = &vector.AgentPlugin{Description: agent.Description, Open: func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
@@ -274,19 +277,19 @@ func TestAgentsThatCannotBeSaved(t *testing.T) {
 		}
 		return p, end, err
 	}
-	for key, change := range map[string]func(*experiment.Config){
-		"":         func(*experiment.Config) {},
-		"save":     func(c *experiment.Config) { c.Save = &experiment.Save{} },
-		"evaluate": func(c *experiment.Config) { c.Evaluate = &experiment.Evaluation{Episodes: 1} },
+	for key, change := range map[string]func(*plan.Config){
+		"":         func(*plan.Config) {},
+		"save":     func(c *plan.Config) { c.Save = &plan.Save{} },
+		"evaluate": func(c *plan.Config) { c.Evaluate = &plan.Evaluation{Episodes: 1} },
 	} {
-		c := experiment.Config{Runs: 1, Steps: 10, Output: t.TempDir(),
-			Environments: []experiment.Component{component("lake", "frozenlake", ``)}, Agents: []experiment.Component{component("a", "random", ``)}}
+		c := plan.Config{Runs: 1, Steps: 10, Output: t.TempDir(),
+			Environments: []plan.Component{component("lake", "frozenlake", ``)}, Agents: []plan.Component{component("a", "random", ``)}}
 		change(&c)
-		p, err := experiment.Compile(c)
+		p, err := plan.Compile(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := experiment.New(p, catalogue{open})
+		x := run.New(p, catalogue{open})
 		defer x.Close()
 		err = x.Check(t.Context(), nil)
 		want := "agents[0].plugin: random cannot be saved, which " + key + " needs: give it Save and Load, or leave " + key + " out"

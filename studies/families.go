@@ -12,10 +12,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/families"
 )
@@ -185,16 +186,16 @@ func (s *study) total(r result.Record) (sum float64) {
 // familyTasks returns the tasks of the experiment, whose environments are all of the
 // plugin family.
 func (s *study) familyTasks() ([]familyTask, error) {
-	cfg, err := experiment.ReadConfig(filepath.Join(s.dir, "experiment.yaml"))
+	cfg, err := store.ReadConfig(filepath.Join(s.dir, "experiment.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	plan, err := experiment.Compile(cfg)
+	p, err := plan.Compile(cfg)
 	if err != nil {
 		return nil, err
 	}
 	var tasks []familyTask
-	for _, c := range plan.Environments {
+	for _, c := range p.Environments {
 		var p families.Params
 		if err := json.Unmarshal(c.Params, &p); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)

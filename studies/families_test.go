@@ -5,9 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/families"
@@ -57,15 +58,15 @@ func TestScales(t *testing.T) {
 // are chosen on development seeds.
 func TestFamilyConfigs(t *testing.T) {
 	of := func(name, split string) *study {
-		cfg := must.Get(experiment.ReadConfig("../configs/" + name + ".yaml"))(t)
-		plan := must.Get(experiment.Compile(cfg))(t)
-		for _, c := range plan.Environments {
+		cfg := must.Get(store.ReadConfig("../configs/" + name + ".yaml"))(t)
+		p := must.Get(plan.Compile(cfg))(t)
+		for _, c := range p.Environments {
 			var p families.Params
 			if err := json.Unmarshal(c.Params, &p); err != nil || p.Split != split {
 				t.Errorf("%s: %s is not of the split %s (%v)", name, c.Params, split, err)
 			}
 		}
-		meta := plan.Meta()
+		meta := p.Meta()
 		return &study{Summary: &result.Summary{Meta: meta}, name: name}
 	}
 	of("families-development", families.Development)

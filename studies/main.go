@@ -19,9 +19,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/studies/checkout"
 )
 
@@ -125,15 +126,15 @@ type study struct {
 }
 
 func load(name, dir string, w io.Writer) (*study, error) {
-	cfg, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
+	cfg, err := store.ReadConfig(filepath.Join(dir, "experiment.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	plan, err := experiment.Compile(cfg)
+	p, err := plan.Compile(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s, err := result.Aggregate(plan.Meta(), result.ReadRecords(dir))
+	s, err := result.Aggregate(p.Meta(), result.ReadRecords(dir))
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -56,11 +58,11 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 	f.ID, f.Lane = faultyID, -1
 	f.Seeds = []uint64{seed.NewSource(1, faultyID).Seed(run, purpose, 0)}
 	params[part] = must.Get(json.Marshal(f))(t)
-	p := must.Get(experiment.Compile(experiment.Config{
+	p := must.Get(plan.Compile(plan.Config{
 		Name: "faults", Runs: 4, Steps: 12, Lanes: 2, Workers: 1,
-		Record:       experiment.Recording{Metrics: []result.Metric{result.Reward}},
-		Environments: []experiment.Component{{Name: "e", Plugin: "environment", Params: params["environment"]}},
-		Agents:       []experiment.Component{{Name: "a", Plugin: "agent", Params: params["agent"]}},
+		Record:       plan.Recording{Metrics: []result.Metric{result.Reward}},
+		Environments: []plan.Component{{Name: "e", Plugin: "environment", Params: params["environment"]}},
+		Agents:       []plan.Component{{Name: "a", Plugin: "agent", Params: params["agent"]}},
 	}))(t)
 	if o.Command == "" {
 		role := "serve-"
@@ -73,7 +75,7 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		o.Command, o.Args, o.Env = os.Args[0], []string{role + part}, []string{"GORACE=atexit_sleep_ms=0"}
 	}
 	o.Name = "faulty"
-	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+	open := func(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 		if c.Plugin != part {
 			return map[string]vector.Plugin{"environment": faultyEnvironment(), "agent": faultyAgent()}[c.Plugin], func() error { return nil }, nil
 		}
@@ -100,29 +102,29 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 
 // catalogue finds plugins by a function. remote may be nil.
 type catalogue struct {
-	open   experiment.Opener
-	remote func(experiment.Component) bool
+	open   run.Opener
+	remote func(plan.Component) bool
 }
 
-func (c catalogue) Remote(comp experiment.Component) (bool, error) {
+func (c catalogue) Remote(comp plan.Component) (bool, error) {
 	return c.remote != nil && c.remote(comp), nil
 }
 
-func (c catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+func (c catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugin, func() error, error) {
 	return c.open(ctx, comp)
 }
 
-func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Component) (experiment.PluginProvenance, error) {
-	return experiment.PluginProvenance{Plugin: c[0].Plugin}, nil
+func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...plan.Component) (store.PluginProvenance, error) {
+	return store.PluginProvenance{Plugin: c[0].Plugin}, nil
 }
 
 // runExperiment makes the runs of a plan in a directory. It does not check the plugins before,
 // as they may fail when they are opened.
-func runExperiment(t *testing.T, p *experiment.Plan, dir string, plugins experiment.Plugins) {
+func runExperiment(t *testing.T, p *plan.Plan, dir string, plugins run.Plugins) {
 	t.Helper()
-	x := experiment.New(p, plugins)
+	x := run.New(p, plugins)
 	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
 	must.Do(t, x.Close())
 }
 
@@ -318,13 +320,13 @@ func TestBrokenInEveryLane(t *testing.T) {
 				f.Seeds = append(f.Seeds, seed.NewSource(1, faultyID).Seed(run, seed.Environment, 0))
 			}
 			params := must.Get(json.Marshal(f))(t)
-			p := must.Get(experiment.Compile(experiment.Config{
+			p := must.Get(plan.Compile(plan.Config{
 				Runs: runs, Steps: 12, Workers: 1,
-				Environments: []experiment.Component{{Name: "e", Plugin: "environment", Params: params}},
-				Agents:       []experiment.Component{{Name: "a", Plugin: "agent", Params: json.RawMessage(`{"lane": -1}`)}},
+				Environments: []plan.Component{{Name: "e", Plugin: "environment", Params: params}},
+				Agents:       []plan.Component{{Name: "a", Plugin: "agent", Params: json.RawMessage(`{"lane": -1}`)}},
 			}))(t)
 			launches, dir := 0, t.TempDir()
-			open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+			open := func(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 				if c.Plugin == "agent" {
 					return faultyAgent(), func() error { return nil }, nil
 				}
@@ -336,7 +338,7 @@ func TestBrokenInEveryLane(t *testing.T) {
 				}
 				return p, p.Close, nil
 			}
-			remote := func(c experiment.Component) bool { return c.Plugin == "environment" }
+			remote := func(c plan.Component) bool { return c.Plugin == "environment" }
 			runExperiment(t, p, dir, catalogue{open, remote})
 			statuses := map[result.Status]int{}
 			for r, err := range result.ReadRecords(dir) {

@@ -14,8 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/studies/checkout"
 )
 
@@ -49,15 +50,15 @@ type study struct {
 }
 
 func load(dir string) (*study, error) {
-	cfg, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
+	cfg, err := store.ReadConfig(filepath.Join(dir, "experiment.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	plan, err := experiment.Compile(cfg)
+	p, err := plan.Compile(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &study{runs: map[[2]string][]outcome{}, lastFrom: plan.Grid[len(plan.Grid)-2] + 1, literal: cfg.Name == "paper-literal"}
+	s := &study{runs: map[[2]string][]outcome{}, lastFrom: p.Grid[len(p.Grid)-2] + 1, literal: cfg.Name == "paper-literal"}
 	for rec, err := range result.ReadRecords(dir) {
 		if err != nil {
 			return nil, err
@@ -68,7 +69,7 @@ func load(dir string) (*study, error) {
 		var o outcome
 		prev, sum := 0, 0.0
 		rewards := rec.Curves[result.Reward]
-		for k, t := range plan.Grid {
+		for k, t := range p.Grid {
 			sum += rewards[k] * float64(t-prev)
 			if prev < early {
 				o.short = sum / float64(t)

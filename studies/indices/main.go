@@ -29,8 +29,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/studies/checkout"
 )
 
@@ -58,15 +59,15 @@ type task struct {
 }
 
 func run(dir, figure string, w io.Writer) error {
-	cfg, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
+	cfg, err := store.ReadConfig(filepath.Join(dir, "experiment.yaml"))
 	if err != nil {
 		return err
 	}
-	plan, err := experiment.Compile(cfg)
+	p, err := plan.Compile(cfg)
 	if err != nil {
 		return err
 	}
-	meta := plan.Meta()
+	meta := p.Meta()
 	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
 	if err != nil {
 		return err

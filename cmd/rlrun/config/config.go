@@ -25,13 +25,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // File is a config that has been read and validated.
 type File struct {
-	experiment.Config
+	plan.Config
 	doc *document
 }
 
@@ -117,7 +117,7 @@ func (f *File) decode() error {
 	if problems != nil {
 		return problems
 	}
-	v, err := newValidator(experiment.Schema())
+	v, err := newValidator(plan.Schema())
 	if err != nil {
 		return fmt.Errorf("the schema of experiments: %w", err)
 	}
@@ -228,8 +228,8 @@ func Params(exprs []string, schema json.RawMessage) (json.RawMessage, error) {
 }
 
 // Locate adds file and line to what is wrong with the config: it turns an error that
-// consists of *experiment.FieldErrors and Problems into Problems. An error that
-// merely wraps a *experiment.FieldError is not the config's fault; its text gets file
+// consists of *plan.FieldErrors and Problems into Problems. An error that
+// merely wraps a *plan.FieldError is not the config's fault; its text gets file
 // and line. Any other error is returned as it is.
 func (f *File) Locate(err error) error {
 	var problems Problems
@@ -239,7 +239,7 @@ func (f *File) Locate(err error) error {
 	case other == nil:
 		return f.doc.sorted(problems)
 	default:
-		var field *experiment.FieldError
+		var field *plan.FieldError
 		if errors.As(other, &field) && f.doc.name != "" {
 			return fmt.Errorf("%s: %w", f.doc.problem(segments(field.Path), "").Where, other)
 		}
@@ -256,7 +256,7 @@ func (f *File) collect(err error, problems *Problems) error {
 	case Problems:
 		*problems = append(*problems, e...)
 		return nil
-	case *experiment.FieldError:
+	case *plan.FieldError:
 		*problems = append(*problems, f.fieldProblem(e))
 		return nil
 	case interface{ Unwrap() []error }:
@@ -273,7 +273,7 @@ func (f *File) collect(err error, problems *Problems) error {
 // fieldProblem points at the path of an error. A plugin's message about its
 // parameters may begin with a key, as in "prior.low is 2". Then the problem points
 // at that key.
-func (f *File) fieldProblem(e *experiment.FieldError) *Problem {
+func (f *File) fieldProblem(e *plan.FieldError) *Problem {
 	path, message := segments(e.Path), e.Err.Error()
 	for _, kind := range []error{framework.ErrInvalidParams, framework.ErrUnsupported} {
 		if errors.Is(e.Err, kind) {
@@ -305,7 +305,7 @@ func split(key string) []string {
 }
 
 // segments returns a path as the document has it.
-func segments(path experiment.Path) []string {
+func segments(path plan.Path) []string {
 	words := make([]string, len(path))
 	for i, step := range path {
 		words[i] = fmt.Sprint(step)

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -222,11 +223,11 @@ func TestLocate(t *testing.T) {
 		err  error
 		want string
 	}{
-		{experiment.At(bad, "agents", 1), "exp.yaml:11: agents[1]: is odd"},
-		{experiment.At(experiment.At(bad, "params"), "environments", 0), "exp.yaml:6: environments[0].params: is odd"},
-		{experiment.At(bad, "seed"), "--seed: is odd"},
-		{errors.Join(experiment.At(bad, "agents"), experiment.At(bad, "runs")), "exp.yaml:2: runs: is odd\nexp.yaml:7: agents: is odd"},
-		{errors.Join(experiment.At(bad, "runs"), errors.New("a bug")), "a bug"},
+		{plan.At(bad, "agents", 1), "exp.yaml:11: agents[1]: is odd"},
+		{plan.At(plan.At(bad, "params"), "environments", 0), "exp.yaml:6: environments[0].params: is odd"},
+		{plan.At(bad, "seed"), "--seed: is odd"},
+		{errors.Join(plan.At(bad, "agents"), plan.At(bad, "runs")), "exp.yaml:2: runs: is odd\nexp.yaml:7: agents: is odd"},
+		{errors.Join(plan.At(bad, "runs"), errors.New("a bug")), "a bug"},
 		{errors.New("agents[1] is missing"), "agents[1] is missing"},
 	} {
 		got := strings.ReplaceAll(f.Locate(tt.err).Error(), filepath.Dir(f.doc.name)+"/", "")
@@ -252,7 +253,7 @@ func TestIdentitiesOfConfigs(t *testing.T) {
 	}
 	for _, file := range files {
 		f := must.Get(Load(file, nil, parseFlags(t, nil)))(t)
-		first := must.Get(experiment.Compile(f.Config))(t)
+		first := must.Get(plan.Compile(f.Config))(t)
 		text, err := first.Config.YAML()
 		path := filepath.Join(t.TempDir(), "experiment.yaml")
 		if err == nil {
@@ -261,8 +262,8 @@ func TestIdentitiesOfConfigs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := must.Get(experiment.ReadConfig(path))(t)
-		again := must.Get(experiment.Compile(c))(t)
+		c := must.Get(store.ReadConfig(path))(t)
+		again := must.Get(plan.Compile(c))(t)
 		if want := first.Meta().Experiments; len(want) == 0 || !maps.Equal(again.Meta().Experiments, want) {
 			t.Errorf("%s: %v, want %v", file, again.Meta().Experiments, want)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rlrun/rlrun/options"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 )
 
 // The exploration of an agent is validated with the rest of the config, whether a
@@ -53,7 +53,7 @@ agents:
 			}
 			f, got := load(t, head+tt.text, args...)
 			if got == "" {
-				if _, err := experiment.Compile(f.Config); err != nil {
+				if _, err := plan.Compile(f.Config); err != nil {
 					got = f.Locate(err).Error()
 					got = got[strings.Index(got, "exp.yaml"):]
 				}

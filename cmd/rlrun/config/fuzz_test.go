@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -39,21 +40,21 @@ func FuzzConfig(f *testing.F) {
 		if e, a := file.Config.Variants(); e*a > 100 || file.Config.Steps > 1e5 {
 			return
 		}
-		plan, err := experiment.Compile(file.Config)
+		first, err := plan.Compile(file.Config)
 		if err != nil {
 			if file.Locate(err).Error() == "" {
 				t.Fatal("an error without a text")
 			}
 			return
 		}
-		text := must.Get(plan.Config.YAML())(t)
+		text := must.Get(first.Config.YAML())(t)
 		must.Do(t, os.WriteFile(name, text, 0o600))
-		c, err := experiment.ReadConfig(name)
+		c, err := store.ReadConfig(name)
 		if err != nil {
 			t.Fatalf("the config that was written: %v\n%s", err, text)
 		}
-		again, err := experiment.Compile(c)
-		if err != nil || len(again.Cells) != len(plan.Cells) {
+		again, err := plan.Compile(c)
+		if err != nil || len(again.Cells) != len(first.Cells) {
 			t.Fatalf("the config that was written: %v\n%s", err, text)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 )
 
 // encode appends a tree as JSON. Keys keep their order and their spelling.
@@ -55,7 +55,7 @@ func (d *document) encode(out *bytes.Buffer, n *yaml.Node, path []string, proble
 
 // freeForm tells the values that belong to plugins: params and their sweeps.
 func freeForm(path []string) bool {
-	if len(path) > 3 && path[2] == "sweep" && strings.HasPrefix(path[3], experiment.SweptExploration) {
+	if len(path) > 3 && path[2] == "sweep" && strings.HasPrefix(path[3], plan.SweptExploration) {
 		return false
 	}
 	return len(path) > 2 && (path[2] == "params" || path[2] == "sweep")

@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 )
 
 // Flags and --set win over environment variables, these over the file.
@@ -44,7 +44,7 @@ func TestEverySetting(t *testing.T) {
 		}
 		want := f.Config
 		want.Runs, want.Steps, want.Seed, want.Workers, want.Lanes = 2, 3, new(uint64(18446744073709551615)), 5, 6
-		want.Transport, want.Output = experiment.Process, "a: b"
+		want.Transport, want.Output = plan.Process, "a: b"
 		if got := f.Config; got.Runs != want.Runs || got.Steps != want.Steps || *got.Seed != *want.Seed ||
 			got.Workers != want.Workers || got.Lanes != want.Lanes || got.Transport != want.Transport || got.Output != want.Output {
 			t.Errorf("got %+v", got)

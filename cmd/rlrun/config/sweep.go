@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 )
 
 // variant is one setting of what a component sweeps: parameters of its plugin, or
@@ -35,7 +35,7 @@ func variants(sweep map[string][]json.RawMessage) []variant {
 func splitSweep(sweep map[string][]json.RawMessage) (params, exploration map[string][]json.RawMessage) {
 	params, exploration = map[string][]json.RawMessage{}, map[string][]json.RawMessage{}
 	for key, values := range sweep {
-		if strings.HasPrefix(key, experiment.SweptExploration) {
+		if strings.HasPrefix(key, plan.SweptExploration) {
 			exploration[key] = values
 		} else {
 			params[key] = values
@@ -90,7 +90,7 @@ func (f *File) checkExploration() (Problems, error) {
 // explorationSchema is the schema of {"exploration": …}.
 func explorationSchema() []byte {
 	var s map[string]json.RawMessage
-	if json.Unmarshal(experiment.Schema(), &s) != nil {
+	if json.Unmarshal(plan.Schema(), &s) != nil {
 		return nil
 	}
 	s["$ref"] = json.RawMessage(`"#/$defs/Sweep"`)
@@ -109,7 +109,7 @@ func (v variant) params(base json.RawMessage) (json.RawMessage, error) {
 	for _, key := range slices.Sorted(maps.Keys(v.sweep)) {
 		if values := v.sweep[key]; len(values) > 0 {
 			var err error
-			if base, err = experiment.SetParam(base, strings.Split(key, "."), values[v.index[key]]); err != nil {
+			if base, err = plan.SetParam(base, strings.Split(key, "."), values[v.index[key]]); err != nil {
 				return nil, fmt.Errorf("%s: %w", key, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -35,9 +35,9 @@ being made. An interruption loses nothing.
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return cli.Usagef("there is no output directory %s", dir)
 			}
-			output := experiment.Dir{Path: dir}
+			output := store.Dir{Path: dir}
 			release, err := output.Claim()
-			if errors.Is(err, experiment.ErrInUse) {
+			if errors.Is(err, store.ErrInUse) {
 				return cli.Usagef("%w: wait for it", err)
 			}
 			if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -108,7 +109,7 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		return err
 	}
 	var inputs []*compare.Input
-	var declared []*experiment.Compare // of the configs that have it
+	var declared []*plan.Compare // of the configs that have it
 	for _, c := range chosen {
 		in, config, err := read(c.dir)
 		if err != nil {
@@ -288,7 +289,7 @@ func usual(s *result.Summary) result.Metric {
 }
 
 // read reads an output directory, and what its config says of comparisons.
-func read(dir string) (*compare.Input, *experiment.Compare, error) {
+func read(dir string) (*compare.Input, *plan.Compare, error) {
 	r, err := host.ReadResults(dir)
 	if err != nil {
 		return nil, nil, err
@@ -306,7 +307,7 @@ func read(dir string) (*compare.Input, *experiment.Compare, error) {
 
 // readDigests returns the digests of the plugins that have files of their own, by
 // what the config calls them, and which rlrun made the runs.
-func readDigests(dir experiment.Dir) (digests map[string]string, program string, err error) {
+func readDigests(dir store.Dir) (digests map[string]string, program string, err error) {
 	provenance, err := dir.Provenance()
 	if err != nil {
 		return nil, "", err

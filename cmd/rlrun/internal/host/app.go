@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -78,5 +78,5 @@ func (app *App) CompletePlugin(*cobra.Command, []string, string) ([]string, cobr
 
 // CompleteTransport completes the name of a transport.
 func CompleteTransport(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{string(experiment.InProcess), string(experiment.Process)}, cobra.ShellCompDirectiveNoFileComp
+	return []string{string(plan.InProcess), string(plan.Process)}, cobra.ShellCompDirectiveNoFileComp
 }

@@ -13,8 +13,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -25,8 +26,8 @@ type Catalogue struct {
 	Bundled   map[string]vector.Plugin // by short name
 	Search    plugin.Search            // where executables are looked for
 	Replaced  map[string]string        // what --replace puts in a plugin's place
-	transport experiment.Transport     // of components that name none
-	limits    experiment.Limits        // of processes of components that set none
+	transport plan.Transport           // of components that name none
+	limits    plan.Limits              // of processes of components that set none
 	lock      string                   // name of the lock file; "" if there is none
 	pins      *plugin.Pins             // what it says
 	logger    hclog.Logger
@@ -67,7 +68,7 @@ func ShortName(id string) string {
 }
 
 // Resolve says how a component is called.
-func (c *Catalogue) Resolve(comp experiment.Component) (found plugin.Found, transport experiment.Transport, err error) {
+func (c *Catalogue) Resolve(comp plan.Component) (found plugin.Found, transport plan.Transport, err error) {
 	found, err = c.Search.Resolve(cmp.Or(c.Replaced[comp.Plugin], comp.Plugin), comp.Args...)
 	if err != nil {
 		return found, "", err
@@ -75,10 +76,10 @@ func (c *Catalogue) Resolve(comp experiment.Component) (found plugin.Found, tran
 	transport = cmp.Or(comp.Transport, c.transport)
 	switch {
 	case transport == "" && found.Bundled:
-		transport = experiment.InProcess
+		transport = plan.InProcess
 	case transport == "":
-		transport = experiment.Process
-	case transport == experiment.InProcess && !found.Bundled:
+		transport = plan.Process
+	case transport == plan.InProcess && !found.Bundled:
 		return found, "", fmt.Errorf("plugin %s is a program of its own and cannot be called in process; give it transport: process", found.Name)
 	}
 	return found, transport, nil
@@ -86,7 +87,7 @@ func (c *Catalogue) Resolve(comp experiment.Component) (found plugin.Found, tran
 
 // Remote says whether a component runs in a process of its own. It refuses one that
 // is not there or, before its first start, not as the lock file says.
-func (c *Catalogue) Remote(comp experiment.Component) (bool, error) {
+func (c *Catalogue) Remote(comp plan.Component) (bool, error) {
 	found, transport, err := c.Resolve(comp)
 	if err == nil {
 		err = c.allowed(comp, found)
@@ -97,17 +98,17 @@ func (c *Catalogue) Remote(comp experiment.Component) (bool, error) {
 			err = c.checkFiles(comp, files)
 		}
 	}
-	return transport == experiment.Process, err
+	return transport == plan.Process, err
 }
 
 // Open opens the plugin of a component: the bundled one, or as many processes as the
 // component asks for.
-func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugin, func() error, error) {
 	found, transport, err := c.Resolve(comp)
 	if err != nil {
 		return nil, nil, err
 	}
-	if transport == experiment.InProcess {
+	if transport == plan.InProcess {
 		return c.Bundled[found.Name], func() error { return nil }, nil
 	}
 	if err := c.allowed(comp, found); err != nil {
@@ -154,7 +155,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 }
 
 // launchOptions says how the process of a component is started.
-func (c *Catalogue) launchOptions(comp experiment.Component, found plugin.Found) (plugin.LaunchOptions, error) {
+func (c *Catalogue) launchOptions(comp plan.Component, found plugin.Found) (plugin.LaunchOptions, error) {
 	o, err := launchOptions(comp.Limits.Over(c.limits))
 	if err != nil {
 		return o, err
@@ -174,9 +175,9 @@ func (c *Catalogue) launchOptions(comp experiment.Component, found plugin.Found)
 
 // CheckEnds checks how the process of a component ends, if it has one of its own:
 // see plugin.CheckEnds.
-func (c *Catalogue) CheckEnds(ctx context.Context, comp experiment.Component) (faults []error, err error) {
+func (c *Catalogue) CheckEnds(ctx context.Context, comp plan.Component) (faults []error, err error) {
 	found, transport, err := c.Resolve(comp)
-	if err != nil || transport == experiment.InProcess {
+	if err != nil || transport == plan.InProcess {
 		return nil, err
 	}
 	o, err := c.launchOptions(comp, found)
@@ -188,7 +189,7 @@ func (c *Catalogue) CheckEnds(ctx context.Context, comp experiment.Component) (f
 
 // Identify says which program some components are, which have the same plugin and
 // arguments.
-func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, components ...experiment.Component) (p experiment.PluginProvenance, err error) {
+func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, components ...plan.Component) (p store.PluginProvenance, err error) {
 	comp := components[0]
 	found, _, err := c.Resolve(comp)
 	if err != nil {
@@ -198,7 +199,7 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	if err != nil {
 		return p, err
 	}
-	p = experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
+	p = store.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
 	p.Files = map[string]string{}
 	process, started := opened.(interface {
 		Digests() map[string]string

@@ -10,7 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins"
 )
@@ -19,19 +22,19 @@ import (
 // are those of the catalogue's tests and of rlrun mdp.
 func TestTasks(t *testing.T) {
 	c := must.Get(NewCatalogue(plugins.All(), hclog.NewNullLogger()))(t)
-	plan := must.Get(experiment.Compile(experiment.Config{
-		Runs: 1, Steps: 1, Agents: []experiment.Component{{Plugin: "dyna-q"}}, Output: t.TempDir(),
-		Environments: []experiment.Component{
+	plan := must.Get(plan.Compile(plan.Config{
+		Runs: 1, Steps: 1, Agents: []plan.Component{{Plugin: "dyna-q"}}, Output: t.TempDir(),
+		Environments: []plan.Component{
 			{Name: "river", Plugin: "riverswim"}, {Name: "loop", Plugin: "doubleloop"}, {Name: "lake", Plugin: "frozenlake"},
 			{Name: "large", Plugin: "gridworld", Params: json.RawMessage(`{"rows":40,"cols":40}`)},
 			{Name: "arms", Plugin: "bernoulli-bandit"},
 		},
 	}))(t)
-	x := experiment.New(plan, c)
+	x := run.New(plan, c)
 	defer x.Close()
 	must.Do(t, x.Check(t.Context(), nil))
-	must.Do(t, x.Run(t.Context(), experiment.Refuse, experiment.Options{}))
-	r := must.Get(experiment.Write(x.Experiment))(t)
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
+	r := must.Get(output.Write(x.Experiment))(t)
 	meta := r.Summary.Meta
 	near := func(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-5 }
 
@@ -71,12 +74,12 @@ func TestShippedConfigs(t *testing.T) {
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 			config.Flags(flags)
 			file := must.Get(config.Load(name, nil, flags))(t)
-			plan, err := experiment.Compile(file.Config)
+			plan, err := plan.Compile(file.Config)
 			if err != nil {
 				t.Fatal(file.Locate(err))
 			}
 			c := must.Get(NewCatalogue(plugins.All(), hclog.NewNullLogger()))(t)
-			x := experiment.New(plan, c)
+			x := run.New(plan, c)
 			defer x.Close()
 			if err := x.Check(t.Context(), file.CheckParams); err != nil {
 				t.Error(file.Locate(err))

@@ -7,15 +7,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 )
 
 // leastMemory is less than any program that speaks gRPC can do with.
 const leastMemory = 1 << 20
 
-// launchOptions reads limits. Its error is a *experiment.FieldError.
-func launchOptions(l experiment.Limits) (o plugin.LaunchOptions, err error) {
+// launchOptions reads limits. Its error is a *plan.FieldError.
+func launchOptions(l plan.Limits) (o plugin.LaunchOptions, err error) {
 	for _, t := range []struct {
 		key, text string
 		to        *time.Duration
@@ -24,26 +24,26 @@ func launchOptions(l experiment.Limits) (o plugin.LaunchOptions, err error) {
 			continue
 		}
 		if *t.to, err = time.ParseDuration(t.text); err != nil || *t.to <= 0 {
-			return o, experiment.At(fmt.Errorf("must be a time such as 10s or 2m, not %q", t.text), t.key)
+			return o, plan.At(fmt.Errorf("must be a time such as 10s or 2m, not %q", t.text), t.key)
 		}
 	}
 	if l.Memory != "" {
 		bytes, err := humanize.ParseBytes(l.Memory)
 		o.Memory = int64(bytes)
 		if err != nil || o.Memory < leastMemory {
-			return o, experiment.At(fmt.Errorf("must be an amount of at least 1MiB, such as 2GiB, not %q", l.Memory), "memory")
+			return o, plan.At(fmt.Errorf("must be an amount of at least 1MiB, such as 2GiB, not %q", l.Memory), "memory")
 		}
 	}
 	return o, nil
 }
 
 // Configure takes over what a config says of transports and limits. Its error joins
-// *experiment.FieldErrors.
-func (c *Catalogue) Configure(config experiment.Config) error {
+// *plan.FieldErrors.
+func (c *Catalogue) Configure(config plan.Config) error {
 	c.transport, c.limits = config.Transport, config.Limits
-	check := func(l *experiment.Limits, path ...any) error {
-		_, err := launchOptions(l.Over(experiment.Limits{}))
-		return experiment.At(err, append(path, "limits")...)
+	check := func(l *plan.Limits, path ...any) error {
+		_, err := launchOptions(l.Over(plan.Limits{}))
+		return plan.At(err, append(path, "limits")...)
 	}
 	errs := []error{check(&config.Limits)}
 	for i, comp := range config.Environments {

@@ -14,8 +14,9 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/store"
 )
 
 // LockName is the name of lock files.
@@ -78,7 +79,7 @@ func (c *Catalogue) Lock() string {
 func (c *Catalogue) From(dir string, named ...string) { c.received, c.named = dir, named }
 
 // allowed refuses a program that only a results directory names.
-func (c *Catalogue) allowed(comp experiment.Component, found plugin.Found) error {
+func (c *Catalogue) allowed(comp plan.Component, found plugin.Found) error {
 	name := strings.Join(append([]string{comp.Plugin}, comp.Args...), " ")
 	switch {
 	case c.received == "" || c.trust || found.Bundled || c.Replaced[comp.Plugin] != "" || slices.Contains(c.named, name):
@@ -99,7 +100,7 @@ var gymnasiumID = regexp.MustCompile(`^gymnasium:[\w/.-]+$`)
 
 // checkFiles refuses to start a plugin from files that are not those of its first process,
 // or not as the lock file says.
-func (c *Catalogue) checkFiles(comp experiment.Component, files map[string]string) error {
+func (c *Catalogue) checkFiles(comp plan.Component, files map[string]string) error {
 	if first := c.first(comp); first != nil {
 		return changed(comp, same(first.digests, files, false))
 	}
@@ -117,19 +118,19 @@ type identity struct {
 }
 
 // first returns what the first process of a plugin was, nil before its start.
-func (c *Catalogue) first(comp experiment.Component) *identity {
+func (c *Catalogue) first(comp plan.Component) *identity {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.began[commandLine(comp)]
 }
 
-func commandLine(comp experiment.Component) string {
+func commandLine(comp plan.Component) string {
 	return fmt.Sprintf("%q", append([]string{comp.Plugin}, comp.Args...))
 }
 
 // checkProcess refuses a process that is not what the first process of the plugin was, or
 // not as the lock file says.
-func (c *Catalogue) checkProcess(ctx context.Context, comp experiment.Component, p *plugin.Process) error {
+func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p *plugin.Process) error {
 	d, err := p.Describe(ctx)
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp experiment.Component,
 }
 
 // Digests starts a plugin and returns the digests of what its process is made of.
-func (c *Catalogue) Digests(ctx context.Context, comp experiment.Component) (map[string]string, error) {
+func (c *Catalogue) Digests(ctx context.Context, comp plan.Component) (map[string]string, error) {
 	comp.ProcessesPerWorker = 1
 	_, closePlugin, err := c.Open(ctx, comp)
 	if err != nil {
@@ -180,11 +181,11 @@ func (c *Catalogue) Digests(ctx context.Context, comp experiment.Component) (map
 }
 
 // changed says how a plugin changed; nil for nil.
-func changed(comp experiment.Component, how error) error {
+func changed(comp plan.Component, how error) error {
 	if how == nil {
 		return nil
 	}
-	return fmt.Errorf("plugin %s %w: %w", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), experiment.ErrChanged, how)
+	return fmt.Errorf("plugin %s %w: %w", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), store.ErrChanged, how)
 }
 
 // same compares digests of one plugin at two times, by name: all of them, or those that both

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -46,7 +47,7 @@ func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) er
 }
 
 // OpenPlugin opens the one plugin that a command is about.
-func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+func (app *App) OpenPlugin(ctx context.Context, comp plan.Component) (vector.Plugin, func() error, error) {
 	c, err := app.CatalogueFor(comp)
 	if err != nil {
 		return nil, nil, err
@@ -56,8 +57,8 @@ func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (vect
 
 // OpenFrom returns how the plugins are opened that a results directory names. Those are held
 // to the lock file of this directory.
-func (app *App) OpenFrom(dir string) experiment.Opener {
-	return func(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+func (app *App) OpenFrom(dir string) run.Opener {
+	return func(ctx context.Context, comp plan.Component) (vector.Plugin, func() error, error) {
 		c, err := app.Catalogue()
 		if err == nil {
 			err = c.UseLock("", "-")
@@ -71,7 +72,7 @@ func (app *App) OpenFrom(dir string) experiment.Opener {
 }
 
 // CatalogueFor returns the plugins for a command about one of them.
-func (app *App) CatalogueFor(comp experiment.Component) (*Catalogue, error) {
+func (app *App) CatalogueFor(comp plan.Component) (*Catalogue, error) {
 	c, err := app.Catalogue()
 	if err != nil {
 		return nil, err

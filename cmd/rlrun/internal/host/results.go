@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -52,11 +53,11 @@ func Outputs(dir string) ([]string, error) {
 }
 
 // ReadExperiment reads the experiment of an output directory, finished or not.
-func ReadExperiment(dir string) (*experiment.Experiment, error) {
+func ReadExperiment(dir string) (*store.Experiment, error) {
 	if err := cli.CheckOutputDirectory(dir); err != nil {
 		return nil, err
 	}
-	e, err := experiment.Dir{Path: dir}.Read()
+	e, err := store.Dir{Path: dir}.Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, NoExperiment(dir)
 	}
@@ -65,10 +66,10 @@ func ReadExperiment(dir string) (*experiment.Experiment, error) {
 
 // ReadResults reads the output directory of an experiment, finished or not, with the
 // statistics of its records.
-func ReadResults(dir string) (*experiment.Results, error) {
+func ReadResults(dir string) (*output.Results, error) {
 	e, err := ReadExperiment(dir)
 	if err != nil {
 		return nil, err
 	}
-	return experiment.Write(e)
+	return output.Write(e)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
@@ -281,7 +281,7 @@ func readModel(name string, stdin io.Reader) (*mdp.Tabular, error) {
 
 // open takes the model of an environment.
 func (p *process) open(ctx context.Context, app *host.App, name string, params []string) error {
-	comp := experiment.Component{Plugin: name}
+	comp := plan.Component{Plugin: name}
 	plugin, closePlugin, err := app.OpenPlugin(ctx, comp)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -115,7 +115,7 @@ environment that does not declare both bounds: which rewards were seen).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			comp := experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(o.transport)}
+			comp := plan.Component{Plugin: args[0], Args: args[1:], Transport: plan.Transport(o.transport)}
 			said := newStages(cmd.ErrOrStderr(), 10*time.Second)
 			v, err := check(app, cmd.Context(), comp, o, said.next)
 			said.end()
@@ -178,8 +178,8 @@ func (v verdict) text() string {
 }
 
 // checkTransport refuses a transport that there is none of.
-func checkTransport(t experiment.Transport) error {
-	if t != "" && t != experiment.InProcess && t != experiment.Process {
+func checkTransport(t plan.Transport) error {
+	if t != "" && t != plan.InProcess && t != plan.Process {
 		return cli.Usagef("--transport must be inprocess or process, not %q", t)
 	}
 	return nil
@@ -187,7 +187,7 @@ func checkTransport(t experiment.Transport) error {
 
 // check runs the conformance suite. It calls said with the name of each part before it
 // begins.
-func check(app *host.App, ctx context.Context, comp experiment.Component, o checkOptions, said func(string)) (verdict, error) {
+func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptions, said func(string)) (verdict, error) {
 	v := verdict{Plugin: comp.Plugin, Violations: []violation{}, Speed: []speed{}}
 	if err := checkTransport(comp.Transport); err != nil {
 		return v, err

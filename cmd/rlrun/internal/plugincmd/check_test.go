@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -46,7 +46,7 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 		Open:        func(json.RawMessage, int) (vector.Environment, error) { return poor{}, nil },
 	}
 	a := &host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}
-	v, err := check(a, t.Context(), experiment.Component{Plugin: "poor"}, checkOptions{lanes: 16}, func(string) {})
+	v, err := check(a, t.Context(), plan.Component{Plugin: "poor"}, checkOptions{lanes: 16}, func(string) {})
 	if err != nil || v.OK {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -169,7 +169,7 @@ func TestCheckLaws(t *testing.T) {
 				return constant{actions.Start + actions.N - 1}, nil
 			},
 		}
-		v := must.Get(check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), experiment.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {}))(t)
+		v := must.Get(check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), plan.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {}))(t)
 		var broken []string
 		for _, b := range v.Violations {
 			broken = append(broken, string(b.Rule))

@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -174,7 +174,7 @@ func nameOf(path string) string {
 }
 
 func describeFile(ctx context.Context, c *host.Catalogue, path string) (vector.Description, error) {
-	p, closePlugin, err := c.Open(ctx, experiment.Component{Plugin: path})
+	p, closePlugin, err := c.Open(ctx, plan.Component{Plugin: path})
 	if err != nil {
 		return vector.Description{}, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 
@@ -88,10 +88,10 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	var list []experiment.Component
+	var list []plan.Component
 	for _, arg := range args {
 		if ext := filepath.Ext(arg); ext != ".yaml" && ext != ".yml" {
-			list = append(list, experiment.Component{Plugin: arg})
+			list = append(list, plan.Component{Plugin: arg})
 			continue
 		}
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -104,10 +104,10 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 	}
 	if len(args) == 0 {
 		for _, f := range c.Search.List() {
-			list = append(list, experiment.Component{Plugin: f.Name})
+			list = append(list, plan.Component{Plugin: f.Name})
 		}
 		for _, name := range slices.Sorted(maps.Keys(pins.Plugins)) {
-			list = append(list, experiment.Component{Plugin: name})
+			list = append(list, plan.Component{Plugin: name})
 		}
 	}
 	pinned := 0

@@ -14,7 +14,8 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -76,7 +77,7 @@ picture (if there is one).`,
 			if asJSON {
 				show = func(m *moment) error { return json.NewEncoder(w).Encode(m) }
 			}
-			return play(app, cmd.Context(), experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}, params, g, show, cmd.ErrOrStderr())
+			return play(app, cmd.Context(), plan.Component{Plugin: args[0], Args: args[1:], Transport: plan.Transport(transport)}, params, g, show, cmd.ErrOrStderr())
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
@@ -173,7 +174,7 @@ func (p *player) next(ctx context.Context, spec *framework.Spec, in *vector.Acti
 
 // play steps one lane of an environment and shows every step. It tells stderr where
 // frames are.
-func play(app *host.App, ctx context.Context, comp experiment.Component, params []string, g game, show func(*moment) error, stderr io.Writer) (err error) {
+func play(app *host.App, ctx context.Context, comp plan.Component, params []string, g game, show func(*moment) error, stderr io.Writer) (err error) {
 	if err := checkTransport(comp.Transport); err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	spec := env.Spec()
 	who := player{rng: seed.Stream(g.root, seed.Exploration), begin: vector.NewEpisode, feedback: vector.NewFeedback(spec, 1)}
 	if g.agent != "" {
-		agent, closeAgent, err := experiment.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.run, spec, app.Trust)
+		agent, closeAgent, err := run.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.run, spec, app.Trust)
 		if err != nil {
 			return fmt.Errorf("--agent: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
 
@@ -122,7 +122,7 @@ func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
 
 // describe opens a plugin for long enough to ask what it is.
 func describe(app *host.App, ctx context.Context, name string, args []string) (vector.Description, error) {
-	comp := experiment.Component{Plugin: name, Args: args}
+	comp := plan.Component{Plugin: name, Args: args}
 	p, closePlugin, err := app.OpenPlugin(ctx, comp)
 	if err != nil {
 		return vector.Description{}, err

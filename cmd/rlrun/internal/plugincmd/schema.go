@@ -3,7 +3,7 @@ package plugincmd
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -24,7 +24,7 @@ Editors complete and check configs with it: save it and start the config with
 		Args:    cli.Arguments(0, "a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "experiment" {
-				_, err := cmd.OutOrStdout().Write(experiment.Schema())
+				_, err := cmd.OutOrStdout().Write(plan.Schema())
 				return err
 			}
 			d, err := describe(app, cmd.Context(), args[0], nil)

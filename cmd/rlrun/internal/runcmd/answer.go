@@ -14,13 +14,14 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 )
 
 // answer is what rlrun run prints in the end.
 type answer struct {
-	x           *experiment.Experiment
+	x           *store.Experiment
 	reused      *int // runs that were found done; nil: the command makes none
 	took        time.Duration
 	begun       bool // runs were counted and begun
@@ -29,7 +30,7 @@ type answer struct {
 }
 
 // show prints the results. Its error tells of runs that failed or are missing.
-func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
+func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 	w := cmd.OutOrStdout()
 	t := totals(r.Summary)
 	var progress []compare.Progress
@@ -97,10 +98,10 @@ func (a *answer) printWork(w io.Writer, t result.Count, steps int) {
 }
 
 // printPlace says where the results are.
-func printPlace(w io.Writer, r *experiment.Results) error {
+func printPlace(w io.Writer, r *output.Results) error {
 	open := ""
-	if slices.Contains(r.Files, experiment.ReportFile) {
-		open = "  (open " + filepath.Join(r.Dir.Path, experiment.ReportFile) + ")"
+	if slices.Contains(r.Files, output.ReportFile) {
+		open = "  (open " + filepath.Join(r.Dir.Path, output.ReportFile) + ")"
 	}
 	_, err := fmt.Fprintf(w, "\nResults: %s%s\n", r.Dir.Path, open)
 	return err
@@ -109,7 +110,7 @@ func printPlace(w io.Writer, r *experiment.Results) error {
 // stopped says what is kept of a run that ended early and how to go on. For machines
 // it prints that, too; no output is made.
 func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
-	var output *experiment.OutputError
+	var output *store.OutputError
 	if errors.As(why, &output) {
 		return advise(why)
 	}
@@ -146,9 +147,9 @@ const manyRuns = 100_000
 
 // partial prints the answer of --json of an experiment that was stopped.
 func (a *answer) partial(cmd *cobra.Command, why error) error {
-	var r *experiment.Results
+	var r *output.Results
 	write := func() (err error) {
-		r, err = experiment.Write(a.x)
+		r, err = output.Write(a.x)
 		return err
 	}
 	made := write
@@ -233,7 +234,7 @@ const outcomeKeys = `
                        environment, a, b, decision (larger or smaller, of a - b;
                        open or undecided), better, runs used, dropped`
 
-func (a *answer) outcome(r *experiment.Results) outcome {
+func (a *answer) outcome(r *output.Results) outcome {
 	t := totals(r.Summary)
 	out := outcome{
 		Name: r.Summary.Meta.Name, Output: r.Dir.Path, Runs: t.OK + t.Failed + t.Missing + t.NotNeeded,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -54,7 +54,7 @@ func decide(cmd *cobra.Command, dir string, asJSON bool) error {
 		return cli.Usagef("%s has no compare: {until: decided}: all its runs are made, and rlrun report compares its agents", dir)
 	}
 	d, err := x.Dir.Stage(x.Plan)
-	if err != nil && !errors.Is(err, experiment.ErrNoProgress) {
+	if err != nil && !errors.Is(err, store.ErrNoProgress) {
 		return err
 	}
 	if asJSON {
@@ -87,7 +87,7 @@ func decide(cmd *cobra.Command, dir string, asJSON bool) error {
 }
 
 // decision is the answer of --json.
-func decision(x *experiment.Experiment, d *experiment.Decision) any {
+func decision(x *store.Experiment, d *store.Decision) any {
 	type comparison struct {
 		Environment string `json:"environment"`
 		A           string `json:"a"`

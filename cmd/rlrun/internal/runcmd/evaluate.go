@@ -8,8 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -58,7 +59,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 				return err
 			}
 			o.from, o.named = args[0], e.environments
-			return run(app, cmd, "-", o)
+			return runExperiment(app, cmd, "-", o)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
@@ -76,7 +77,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 
 // config writes the config of an evaluation.
 func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error) {
-	dir, name, err := experiment.SplitAgent(from)
+	dir, name, err := store.SplitAgent(from)
 	if err != nil {
 		return nil, cli.Usagef("%v", err)
 	}
@@ -88,21 +89,21 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 	if _, err := os.Stat(dir + "/agents"); err != nil {
 		return nil, cli.Usagef("%s has no saved agents; run its experiment with save: true", dir)
 	}
-	c := experiment.Config{
+	c := plan.Config{
 		Name: trained.Config.Name + " evaluation", Description: "Agents of " + dir + ", without learning.",
 		Seed: trained.Config.Seed, Runs: trained.Config.Runs, Discount: trained.Config.Discount,
 		Environments: trained.Environments, Transport: trained.Config.Transport, Limits: trained.Config.Limits, Outputs: trained.Config.Outputs,
-		Record:   experiment.Recording{Decisions: trained.Config.Record.Decisions},
-		Evaluate: &experiment.Evaluation{Episodes: 20, Steps: 10_000},
+		Record:   plan.Recording{Decisions: trained.Config.Record.Decisions},
+		Evaluate: &plan.Evaluation{Episodes: 20, Steps: 10_000},
 	}
 	if e := trained.Config.Evaluate; e != nil {
-		c.Evaluate = &experiment.Evaluation{Episodes: e.Episodes, Steps: e.Steps, Limit: e.Limit}
+		c.Evaluate = &plan.Evaluation{Episodes: e.Episodes, Steps: e.Steps, Limit: e.Limit}
 	}
 	for _, agent := range trained.Agents {
 		if name != "" && agent.Name != name {
 			continue
 		}
-		agent.WarmStart = &experiment.WarmStart{From: dir + ":" + agent.Name, Environment: o.trainedIn, Step: o.step}
+		agent.WarmStart = &plan.WarmStart{From: dir + ":" + agent.Name, Environment: o.trainedIn, Step: o.step}
 		c.Agents = append(c.Agents, agent)
 	}
 	if len(c.Agents) == 0 {
@@ -112,11 +113,11 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 		c.Environments = nil
 	}
 	for _, env := range o.environments {
-		i := slices.IndexFunc(trained.Environments, func(c experiment.Component) bool { return c.Name == env })
+		i := slices.IndexFunc(trained.Environments, func(c plan.Component) bool { return c.Name == env })
 		if i >= 0 {
 			c.Environments = append(c.Environments, trained.Environments[i])
 		} else {
-			c.Environments = append(c.Environments, experiment.Component{Name: env, Plugin: env})
+			c.Environments = append(c.Environments, plan.Component{Name: env, Plugin: env})
 		}
 	}
 	if err := o.length(cmd, c.Evaluate); err != nil {
@@ -134,7 +135,7 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 
 // length sets how long evaluations are. The flag --steps is theirs: the runs that
 // learn have none.
-func (o *evaluateOptions) length(cmd *cobra.Command, e *experiment.Evaluation) error {
+func (o *evaluateOptions) length(cmd *cobra.Command, e *plan.Evaluation) error {
 	steps := cmd.Flags().Lookup("steps")
 	if cmd.Flags().Changed("episodes") {
 		if e.Episodes = o.episodes; o.episodes < 1 {

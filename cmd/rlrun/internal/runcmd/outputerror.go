@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
@@ -15,19 +15,19 @@ var advice = []struct {
 	reason error
 	text   string
 }{
-	{experiment.ErrInUse, ": wait for it, or choose another directory with --out"},
-	{experiment.ErrOutputExists, "; continue it with --resume, replace it with --overwrite, or choose another output directory with --out"},
-	{experiment.ErrOtherExperiment, "; --resume continues the same experiment only; choose another directory with --out"},
-	{experiment.ErrOtherPrograms, "; use the same programs, choose another directory with --out, or add --mixed, and all results will say mixed"},
-	{experiment.ErrForeign, "; --overwrite replaces only what rlrun wrote; choose another directory with --out"},
-	{experiment.ErrNoDirectory, "; choose another with --out"},
-	{experiment.ErrNoTarget, "; make that directory, or choose another with --out"},
+	{store.ErrInUse, ": wait for it, or choose another directory with --out"},
+	{store.ErrOutputExists, "; continue it with --resume, replace it with --overwrite, or choose another output directory with --out"},
+	{store.ErrOtherExperiment, "; --resume continues the same experiment only; choose another directory with --out"},
+	{store.ErrOtherPrograms, "; use the same programs, choose another directory with --out, or add --mixed, and all results will say mixed"},
+	{store.ErrForeign, "; --overwrite replaces only what rlrun wrote; choose another directory with --out"},
+	{store.ErrNoDirectory, "; choose another with --out"},
+	{store.ErrNoTarget, "; make that directory, or choose another with --out"},
 }
 
 // advise says what to do about an error of preparing an output directory. Other
 // errors are returned as they are.
 func advise(err error) error {
-	var output *experiment.OutputError
+	var output *store.OutputError
 	if !errors.As(err, &output) {
 		return err
 	}

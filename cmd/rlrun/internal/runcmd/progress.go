@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
 )
 
 // progress shows how far an experiment is: a line that is redrawn on a terminal, a
 // line now and then elsewhere.
 type progress struct {
 	w       io.Writer
-	plan    *experiment.Plan
+	plan    *plan.Plan
 	runs    int // planned, those found done included
 	quiet   bool
 	started time.Time
@@ -27,7 +28,7 @@ type progress struct {
 	made    int64
 	ended   int
 	failed  int
-	cell    experiment.Cell
+	cell    plan.Cell
 	notices []string // told by stop
 
 	drawn   int // columns of the line on the terminal
@@ -36,7 +37,7 @@ type progress struct {
 }
 
 // newProgress begins to show progress on w; if quiet, it only counts and keeps warnings.
-func newProgress(w io.Writer, of *experiment.Plan, quiet bool) *progress {
+func newProgress(w io.Writer, of *plan.Plan, quiet bool) *progress {
 	p := &progress{
 		w: w, plan: of, quiet: quiet, runs: len(of.Cells) * of.Config.Runs,
 		started: time.Now(), stopped: make(chan struct{}),
@@ -53,7 +54,7 @@ func newProgress(w io.Writer, of *experiment.Plan, quiet bool) *progress {
 }
 
 // event is called with every piece of progress.
-func (p *progress) event(e experiment.Event) {
+func (p *progress) event(e run.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = true

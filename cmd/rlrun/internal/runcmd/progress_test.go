@@ -8,16 +8,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-func smallPlan(t *testing.T) *experiment.Plan {
+func smallPlan(t *testing.T) *plan.Plan {
 	t.Helper()
-	return must.Get(experiment.Compile(experiment.Config{
+	return must.Get(plan.Compile(plan.Config{
 		Runs: 10, Steps: 1000,
-		Environments: []experiment.Component{{Plugin: "e"}},
-		Agents:       []experiment.Component{{Plugin: "a"}, {Plugin: "b"}},
+		Environments: []plan.Component{{Plugin: "e"}},
+		Agents:       []plan.Component{{Plugin: "a"}, {Plugin: "b"}},
 	}))(t)
 }
 
@@ -45,14 +46,14 @@ func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer
 		p := newProgress(&out, smallPlan(t), false)
-		p.event(experiment.Event{Reused: 5})
+		p.event(run.Event{Reused: 5})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		if out.String() != "" {
 			t.Errorf("after 4 s: %q", out.String())
 		}
-		p.event(experiment.Event{Interactions: 2500, Runs: 2})
-		p.event(experiment.Event{Cell: experiment.Cell{Agent: 1}, Interactions: 500, Runs: 1, Failed: 1})
+		p.event(run.Event{Interactions: 2500, Runs: 2})
+		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 500, Runs: 1, Failed: 1})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		// 3,000 of 15,000 steps in 5 s; with the runs found done, 8,000 of 20,000.
@@ -75,12 +76,12 @@ func TestProgressReplay(t *testing.T) {
 		p := newProgress(&bytes.Buffer{}, smallPlan(t), false)
 		defer p.stop()
 		time.Sleep(time.Second)
-		p.event(experiment.Event{Interactions: 10000})
-		p.event(experiment.Event{Interactions: -10000})
+		p.event(run.Event{Interactions: 10000})
+		p.event(run.Event{Interactions: -10000})
 		if got, want := p.line(), "0.0%, 0 of 20 runs"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		p.event(experiment.Event{Interactions: 20000, Runs: 20})
+		p.event(run.Event{Interactions: 20000, Runs: 20})
 		if got, want := p.line(), "100.0%, 20 of 20 runs, 20 k steps/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

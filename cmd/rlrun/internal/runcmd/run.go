@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -79,7 +82,7 @@ func New(app *host.App) *cobra.Command {
   rlrun run exp.yaml --set agents.1.params.gamma=0.9 --set record.grid=all
   rlrun run exp.yaml --resume`,
 		Args:              cli.Arguments(1, "a config file"),
-		RunE:              func(cmd *cobra.Command, args []string) error { return run(app, cmd, args[0], o) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runExperiment(app, cmd, args[0], o) },
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	fs := cmd.Flags()
@@ -114,19 +117,19 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 // outputList describes the outputs, a line each.
 func outputList() string {
 	var lines []string
-	for _, o := range experiment.Outputs() {
+	for _, o := range output.Outputs() {
 		lines = append(lines, fmt.Sprintf("  %-11s %s", o.Name(), o.Doc()))
 	}
 	return strings.Join(lines, "\n  ")
 }
 
-func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
+func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	ctx, started := cmd.Context(), time.Now()
 	shard, err := o.check(cmd)
 	if err != nil {
 		return err
 	}
-	var x *experiment.Runner
+	var x *run.Runner
 	err = cli.Abandon(ctx, func() (err error) {
 		x, err = o.prepare(app, cmd, name)
 		return err
@@ -153,7 +156,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	collect := debug.SetGCPercent(400)
-	err = x.Run(ctx, o.existing(), experiment.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event})
+	err = x.Run(ctx, o.existing(), run.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event})
 	debug.SetGCPercent(collect)
 	p.stop()
 	a := answer{x: x.Experiment, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}
@@ -168,7 +171,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 }
 
 // check refuses flags that do not go together.
-func (o *runOptions) check(cmd *cobra.Command) (experiment.Shard, error) {
+func (o *runOptions) check(cmd *cobra.Command) (plan.Shard, error) {
 	shard, err := o.checkShard(cmd)
 	switch {
 	case err != nil:
@@ -183,7 +186,7 @@ func (o *runOptions) check(cmd *cobra.Command) (experiment.Shard, error) {
 }
 
 // verifyRuns plays runs twice, as --verify says.
-func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Runner) error {
+func (o *runOptions) verifyRuns(cmd *cobra.Command, x *run.Runner) error {
 	if o.verify == 0 {
 		return nil
 	}
@@ -216,7 +219,7 @@ func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Runner) error 
 
 // prepare reads the config and checks everything that can be checked before the
 // first run.
-func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*experiment.Runner, error) {
+func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*run.Runner, error) {
 	if o.until != "" {
 		if err := cmd.Flags().Set("set", "compare.until="+o.until); err != nil {
 			return nil, err
@@ -229,9 +232,9 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 	if err := o.checkSize(&file.Config); err != nil {
 		return nil, err
 	}
-	p, err := experiment.Compile(file.Config)
+	p, err := plan.Compile(file.Config)
 	if err == nil {
-		_, err = experiment.Choose(p.Config.Outputs)
+		_, err = output.Choose(p.Config.Outputs)
 	}
 	if err != nil {
 		return nil, cli.Usage(file.Locate(err))
@@ -252,7 +255,7 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 	if o.from != "" {
 		plugins.From(o.from, o.named...)
 	}
-	x := experiment.New(p, plugins)
+	x := run.New(p, plugins)
 	x.Trust = app.Trust
 	if o.shard == "" { // shards must not be in each other's way
 		if err := x.Dir.Check(o.existing()); err != nil {
@@ -280,7 +283,7 @@ func (o *runOptions) load(cmd *cobra.Command, name string) (*config.File, error)
 // more likely a mistake than meant.
 const manyPairs = 10_000
 
-func (o *runOptions) checkSize(c *experiment.Config) error {
+func (o *runOptions) checkSize(c *plan.Config) error {
 	environments, agents := c.Variants()
 	if pairs := environments * agents; pairs > manyPairs && !o.yes {
 		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d %s of %d %s; add --yes to run them",
@@ -289,18 +292,18 @@ func (o *runOptions) checkSize(c *experiment.Config) error {
 	return nil
 }
 
-func (o *runOptions) existing() experiment.Existing {
+func (o *runOptions) existing() store.Existing {
 	switch {
 	case o.resume:
-		return experiment.Resume
+		return store.Resume
 	case o.overwrite:
-		return experiment.Overwrite
+		return store.Overwrite
 	}
-	return experiment.Refuse
+	return store.Refuse
 }
 
 // pluginNames returns what the components of a plan call their plugins.
-func pluginNames(p *experiment.Plan) (names []string) {
+func pluginNames(p *plan.Plan) (names []string) {
 	for _, comp := range slices.Concat(p.Environments, p.Agents) {
 		names = append(names, comp.Plugin)
 	}
@@ -308,7 +311,7 @@ func pluginNames(p *experiment.Plan) (names []string) {
 }
 
 // write makes the outputs of an experiment, and says so if it takes long.
-func write(cmd *cobra.Command, e *experiment.Experiment, quiet bool) (r *experiment.Results, err error) {
+func write(cmd *cobra.Command, e *store.Experiment, quiet bool) (r *output.Results, err error) {
 	announced := func() {}
 	runs := len(e.Plan.Cells) * e.Plan.Config.Runs
 	if w := cmd.ErrOrStderr(); !quiet {
@@ -327,9 +330,9 @@ func write(cmd *cobra.Command, e *experiment.Experiment, quiet bool) (r *experim
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	err = cli.Abandon(cmd.Context(), func() (err error) {
-		outputs, err := experiment.Choose(e.Plan.Config.Outputs)
+		outputs, err := output.Choose(e.Plan.Config.Outputs)
 		if err == nil {
-			r, err = experiment.Write(e, outputs...)
+			r, err = output.Write(e, outputs...)
 		}
 		return err
 	})

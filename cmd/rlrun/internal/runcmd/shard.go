@@ -13,22 +13,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
 // checkShard refuses flags that do not go with --shard.
-func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
+func (o *runOptions) checkShard(cmd *cobra.Command) (plan.Shard, error) {
 	if o.shard == "" && !cmd.Flags().Changed("shard") {
 		if o.scratch != "" {
-			return experiment.Shard{}, cli.Usagef("--scratch needs --shard")
+			return plan.Shard{}, cli.Usagef("--scratch needs --shard")
 		}
-		return experiment.Shard{}, nil
+		return plan.Shard{}, nil
 	}
-	shard, err := experiment.ParseShard(o.shard)
+	shard, err := plan.ParseShard(o.shard)
 	if err != nil {
 		return shard, cli.Usagef("--shard: %w (see %s --help)", err, cmd.CommandPath())
 	}
@@ -40,16 +42,16 @@ func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
 }
 
 // runShard does one shard of an experiment.
-func runShard(app *host.App, cmd *cobra.Command, x *experiment.Runner, shard experiment.Shard, o runOptions, started time.Time) error {
-	var status experiment.ShardStatus
+func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard, o runOptions, started time.Time) error {
+	var status store.ShardStatus
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	var err error
 	if p.runs, err = x.Dir.ShardSize(x.Plan, shard); err != nil {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	err = x.RunShard(cmd.Context(), shard, experiment.ShardOptions{
-		Options: experiment.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
+	err = x.RunShard(cmd.Context(), shard, run.ShardOptions{
+		Options: run.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
 		Job:     job(), Scratch: o.scratch, Status: &status,
 		Waiting: func(held error) { fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", held) },
 	})
@@ -58,13 +60,13 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Runner, shard exp
 		err = cli.WriteJSON(cmd.OutOrStdout(), status)
 	}
 	switch {
-	case errors.Is(err, experiment.ErrShardInUse), errors.Is(err, experiment.ErrInUse):
+	case errors.Is(err, store.ErrShardInUse), errors.Is(err, store.ErrInUse):
 		return cli.Retry(fmt.Errorf("%w; nothing was done", err))
 	case status.Of == 0 && errors.Is(err, cli.ErrInterrupted):
 		return cli.Retry(fmt.Errorf("%w: shard %s had not begun", err, shard))
-	case errors.Is(err, experiment.ErrOtherShards):
+	case errors.Is(err, store.ErrOtherShards):
 		return otherShards(err)
-	case errors.Is(err, experiment.ErrScratch):
+	case errors.Is(err, store.ErrScratch):
 		return err
 	case full(err) && status.Of == 0:
 		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir.Path, cli.Cause(err))
@@ -126,7 +128,7 @@ func restarted(count string) string {
 
 // missingShards says which shards lack runs; empty if none does or the experiment was
 // not divided.
-func missingShards(x *experiment.Experiment) (string, error) {
+func missingShards(x *store.Experiment) (string, error) {
 	entries, err := result.ReadKeys(x.Dir.Path)
 	if err != nil {
 		return "", err
@@ -139,7 +141,7 @@ func missingShards(x *experiment.Experiment) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	shards = slices.DeleteFunc(shards, func(s experiment.ShardRuns) bool { return s.Missing() == 0 })
+	shards = slices.DeleteFunc(shards, func(s store.ShardRuns) bool { return s.Missing() == 0 })
 	if len(shards) == 0 {
 		return "", nil
 	}
@@ -153,14 +155,14 @@ func missingShards(x *experiment.Experiment) (string, error) {
 		again = "rlrun submit --missing " + dir
 	}
 	return fmt.Sprintf("%s of %d %s runs: start %s again with %s; if a machine wrote to a directory of its own, copy that directory's runs/*.jsonl to %s/runs/",
-		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of,
+		cli.Plural(len(numbers), "shard ", "shards ")+plan.Ranges(numbers), shards[0].Of,
 		cli.Plural(len(numbers), "lacks", "lack"), cli.Plural(len(numbers), "it", "them"), again, dir), nil
 }
 
 // CheckShards refuses a number of shards, or an experiment, other than the output directory holds.
-func CheckShards(x *experiment.Runner, of int, mixed bool) error {
+func CheckShards(x *run.Runner, of int, mixed bool) error {
 	err := x.CheckShards(of, mixed)
-	if errors.Is(err, experiment.ErrOtherShards) {
+	if errors.Is(err, store.ErrOtherShards) {
 		return otherShards(err)
 	}
 	return advise(err)
@@ -170,7 +172,7 @@ func otherShards(err error) error { return cli.Usagef("%w; use the same number, 
 
 // Check reads a config and checks the whole of it, for commands that have its runs
 // made elsewhere.
-func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*experiment.Runner, error) {
+func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*run.Runner, error) {
 	o := runOptions{shard: "-", lock: lock, yes: yes}
 	return o.prepare(app, cmd, name)
 }
@@ -179,11 +181,11 @@ func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*exp
 // named. It starts nothing. lock is the lock file that the plugins are held to, if any. It
 // says whether plugins are programs at all.
 func CheckFrom(app *host.App, dir, name, lock string) (programs bool, err error) {
-	c, err := experiment.ReadConfig(name)
+	c, err := store.ReadConfig(name)
 	if err != nil {
 		return false, err
 	}
-	p, err := experiment.Compile(c)
+	p, err := plan.Compile(c)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", name, err)
 	}

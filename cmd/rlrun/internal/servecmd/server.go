@@ -20,9 +20,10 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 )
 
 const (
@@ -189,7 +190,7 @@ type live struct {
 // source is an output directory.
 type source struct {
 	dir     string
-	follows *experiment.Follower
+	follows *output.Follower
 }
 
 // snapshot is what the page shows at one time.
@@ -212,7 +213,7 @@ func (l *live) look() (*snapshot, error) {
 	sum := sha256.New()
 	running := make([][]result.Live, len(l.sources))
 	for i, s := range l.sources {
-		running[i] = experiment.Dir{Path: s.dir}.ReadLive(started)
+		running[i] = store.Dir{Path: s.dir}.ReadLive(started)
 		if err := fingerprint(sum, s.dir, running[i]); err != nil {
 			return nil, err
 		}
@@ -254,11 +255,11 @@ const (
 
 // read makes a snapshot of the records. running holds what is being made, by source.
 func (l *live) read(running [][]result.Live) (*snapshot, error) {
-	var all []*experiment.Results
+	var all []*output.Results
 	for _, s := range l.sources {
 		if s.follows == nil {
 			var err error
-			if s.follows, err = experiment.Follow(experiment.Dir{Path: s.dir}); err != nil {
+			if s.follows, err = output.Follow(store.Dir{Path: s.dir}); err != nil {
 				return nil, err
 			}
 		}
@@ -288,7 +289,7 @@ func (l *live) read(running [][]result.Live) (*snapshot, error) {
 }
 
 // one is the state of an experiment.
-func one(r *experiment.Results) (*snapshot, error) {
+func one(r *output.Results) (*snapshot, error) {
 	missing := 0
 	for _, c := range r.Summary.Counts {
 		missing += c.Missing
@@ -303,7 +304,7 @@ func one(r *experiment.Results) (*snapshot, error) {
 
 // overlay is the state of several experiments in one page. It gives running the names
 // of agents there.
-func overlay(all []*experiment.Results, running [][]result.Live) (*snapshot, error) {
+func overlay(all []*output.Results, running [][]result.Live) (*snapshot, error) {
 	var inputs []*compare.Input
 	var summaries []*result.Summary
 	for _, r := range all {

@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -150,7 +151,7 @@ func read(dir string, records *result.Follower) (*status, error) {
 		err = runs.Check(p.Meta())
 	}
 	if err != nil {
-		return nil, experiment.Blame(p, err)
+		return nil, store.Blame(p, err)
 	}
 	s := &status{Output: dir, Shards: []shard{}, Failures: []result.Failure{}, Notices: runs.Notices}
 	if err := s.count(x.Dir, p, runs); err != nil {
@@ -166,7 +167,7 @@ func read(dir string, records *result.Follower) (*status, error) {
 const mostFailures = 10
 
 // count counts runs by environment and agent.
-func (s *status) count(d experiment.Dir, p *experiment.Plan, runs *result.Runs) error {
+func (s *status) count(d store.Dir, p *plan.Plan, runs *result.Runs) error {
 	at := map[result.Key]int{}
 	for _, c := range p.Cells {
 		e, a := p.Environments[c.Environment].Name, p.Agents[c.Agent].Name
@@ -213,7 +214,7 @@ func (s *status) count(d experiment.Dir, p *experiment.Plan, runs *result.Runs) 
 	return nil
 }
 
-func (s *status) shards(d experiment.Dir, p *experiment.Plan, entries []result.Entry) error {
+func (s *status) shards(d store.Dir, p *plan.Plan, entries []result.Entry) error {
 	of, err := d.Division()
 	if err != nil {
 		return err
@@ -226,9 +227,9 @@ func (s *status) shards(d experiment.Dir, p *experiment.Plan, entries []result.E
 	if err != nil {
 		return err
 	}
-	said := map[experiment.Shard]*experiment.ShardStatus{}
+	said := map[plan.Shard]*store.ShardStatus{}
 	for i := range reported {
-		said[experiment.Shard{Index: reported[i].Shard, Of: reported[i].Of}] = &reported[i]
+		said[plan.Shard{Index: reported[i].Shard, Of: reported[i].Of}] = &reported[i]
 	}
 	for _, c := range counts {
 		row := shard{Shard: c.Index, Of: c.Of, Runs: c.Runs, OK: c.OK, Failed: c.Failed, Missing: c.Missing()}
@@ -296,7 +297,7 @@ func (s *status) printShards(w io.Writer) {
 			hidden++
 		default:
 			left := "-"
-			if h.SecondsLeft > 0 && h.State == experiment.ShardRunning {
+			if h.SecondsLeft > 0 && h.State == store.ShardRunning {
 				left = cli.Clock(time.Duration(h.SecondsLeft * float64(time.Second)))
 			}
 			ago := max(0, time.Since(*h.Updated)) // clocks differ
@@ -312,6 +313,6 @@ func (s *status) printShards(w io.Writer) {
 		fmt.Fprintf(w, "  and %d more that lack runs\n", hidden)
 	}
 	if len(idle) > 0 {
-		fmt.Fprintf(w, "\n%s of %d %s not begun\n", cli.Plural(len(idle), "shard ", "shards ")+experiment.Ranges(idle), s.Shards[0].Of, cli.Plural(len(idle), "has", "have"))
+		fmt.Fprintf(w, "\n%s of %d %s not begun\n", cli.Plural(len(idle), "shard ", "shards ")+plan.Ranges(idle), s.Shards[0].Of, cli.Plural(len(idle), "has", "have"))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 )
 
 // parallel has GNU parallel do the shards, here or over ssh. It ends with the report.
@@ -92,7 +92,7 @@ func (parallel) submit(ctx context.Context, s *submission, out, stderr io.Writer
 	}
 	left := ""
 	if list, err := lacking(s.Dir, s.Tasks); err == nil && len(list) > 0 {
-		left = fmt.Sprintf(": %s of %d lack or failed runs", experiment.Ranges(list), s.Tasks)
+		left = fmt.Sprintf(": %s of %d lack or failed runs", plan.Ranges(list), s.Tasks)
 	}
 	return []string{"parallel"}, nil, fmt.Errorf("not all shards were done (%s)%s; go on with rlrun submit --missing %s", s.path("parallel.log"), left, quote(s.Dir))
 }

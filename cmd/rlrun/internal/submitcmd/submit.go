@@ -21,8 +21,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -221,7 +223,7 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
 		return err
 	}
-	s.shards = experiment.Ranges(count(s.Tasks))
+	s.shards = plan.Ranges(count(s.Tasks))
 	resolved := x.Plan.Config
 	resolved.Output = s.Dir
 	if s.To == "kubernetes" {
@@ -286,7 +288,7 @@ const (
 )
 
 // setTasks chooses the number of tasks, and warns if a run does not fit one.
-func (s *submission) setTasks(cmd *cobra.Command, x *experiment.Runner) error {
+func (s *submission) setTasks(cmd *cobra.Command, x *run.Runner) error {
 	all := len(x.Plan.Cells) * x.Plan.Config.Runs
 	given := s.Tasks > 0
 	if given && s.Time == 0 {
@@ -383,9 +385,9 @@ func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error 
 	if len(queued) > 0 {
 		list = slices.DeleteFunc(list, func(shard int) bool { return slices.Contains(queued, shard) })
 		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: the queue still has %s%s (%s %s): left out; scancel %s to submit %[5]s again\n",
-			cli.Plural(len(queued), "shard ", "shards "), experiment.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
+			cli.Plural(len(queued), "shard ", "shards "), plan.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
 	}
-	s.shards = experiment.Ranges(list)
+	s.shards = plan.Ranges(list)
 	return nil
 }
 
@@ -485,7 +487,7 @@ func (s *submission) override(cmd *cobra.Command, given *submission) error {
 // lacking lists the shards without a record for every run of the stage; all if none has
 // begun.
 func lacking(dir string, tasks int) (list []int, err error) {
-	e, err := experiment.Dir{Path: dir}.Read()
+	e, err := store.Dir{Path: dir}.Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return count(tasks), nil
 	}

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// variant compiles a small config with a change.
+func variant(t *testing.T, change func(*Config)) *Plan {
+	t.Helper()
+	cfg := Config{
+		Name: "test", Runs: 23, Steps: 50,
+		Environments: []Component{{Name: "coin", Plugin: "coin"}},
+		Agents:       []Component{{Name: "one", Plugin: "alternate"}, {Name: "two", Plugin: "alternate"}},
+	}
+	change(&cfg)
+	return must.Get(Compile(cfg))(t)
+}
+
+func raw(list ...string) (out []json.RawMessage) {
+	for _, s := range list {
+		out = append(out, json.RawMessage(s))
+	}
+	return out
+}
+
+func TestSweepExpands(t *testing.T) {
+	p := variant(t, func(c *Config) {
+		c.Agents = []Component{
+			{Name: "opt γ={gamma}", Plugin: "bandit", Params: json.RawMessage(`{"policy":"x","Big":12345678901234567890,"belief":{"k":1}}`),
+				Sweep: map[string][]json.RawMessage{"gamma": raw("0.5", "0.90")}},
+			{Plugin: "bandit", Sweep: map[string][]json.RawMessage{"belief.k": raw("2", "3"), "a": raw(`"u"`, `"v"`)}},
+			{Plugin: "bandit"},
+		}
+	})
+	if got, want := Labels(p.Agents), []string{
+		"opt γ=0.5", "opt γ=0.90",
+		"bandit a=u belief.k=2", "bandit a=u belief.k=3", "bandit a=v belief.k=2", "bandit a=v belief.k=3",
+		"bandit",
+	}; !slices.Equal(got, want) {
+		t.Errorf("labels %q, want %q", got, want)
+	}
+	if got, want := string(p.Agents[1].Params), `{"Big":12345678901234567890,"belief":{"k":1},"gamma":0.90,"policy":"x"}`; got != want {
+		t.Errorf("params %s, want %s", got, want)
+	}
+	if got, want := string(p.Agents[3].Params), `{"a":"u","belief":{"k":3}}`; got != want {
+		t.Errorf("params %s, want %s", got, want)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	discount := 1.5
+	for _, tt := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"runs: must be at least 1, not 0", func(c *Config) { c.Runs = 0 }},
+		{"runs: must be at least 1, not -3", func(c *Config) { c.Runs = -3 }},
+		{"steps: must be at least 1, not 0", func(c *Config) { c.Steps = 0 }},
+		{"discount: must be in [0,1], not 1.5", func(c *Config) { c.Discount = &discount }},
+		{"agents: is empty", func(c *Config) { c.Agents = nil }},
+		{"environments: is empty", func(c *Config) { c.Environments = nil }},
+		{`agents[1]: the name "a\nb" has a line break`, func(c *Config) { c.Agents[1].Name = "a\nb" }},
+		{"agents[1]: the name \"one\" is taken by agents[0]", func(c *Config) { c.Agents[1].Name = "one" }},
+		{"agents[0].plugin: is missing", func(c *Config) { c.Agents[0].Plugin = "" }},
+		{"agents[0].sweep.gamma: has no values", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"gamma": nil} }},
+		{"record.grid: must be log, every or all, not \"often\"", func(c *Config) { c.Record.Grid = "often" }},
+		{"record.every: needs grid: every", func(c *Config) { c.Record.Every = 5 }},
+		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},
+		{"at most 1000000 can be kept: record every 30 steps", func(c *Config) { c.Steps, c.Record.Grid = 3e7, "every" }},
+		{"make fewer runs, or record at fewer points", func(c *Config) { c.Runs, c.Steps, c.Record.Grid = 1e6, 1e6, "all" }},
+		{"\"b\" is not inside a mapping", func(c *Config) {
+			c.Agents[0].Params = json.RawMessage(`{"a":1}`)
+			c.Agents[0].Sweep = map[string][]json.RawMessage{"a.b": raw("1")}
+		}},
+		{"\"c\" is not inside a mapping", func(c *Config) {
+			c.Agents[0].Params = json.RawMessage(`{"a":{"b":null}}`)
+			c.Agents[0].Sweep = map[string][]json.RawMessage{"a.b.c": raw("1")}
+		}},
+	} {
+		cfg := Config{Runs: 1, Steps: 1, Environments: []Component{{Plugin: "coin"}}, Agents: []Component{{Name: "one", Plugin: "alternate"}, {Name: "two", Plugin: "alternate"}}}
+		tt.change(&cfg)
+		if _, err := Compile(cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// The written config, read again, is the same experiment, whatever its labels
+// and parameters hold.
+func TestConfigSurvivesItsFile(t *testing.T) {
+	p := variant(t, func(c *Config) {
+		c.Description = "a: b # c\n'd' \"e\""
+		c.Seed = new(uint64(1<<64 - 1))
+		c.Agents[0] = Component{Name: "yes", Plugin: "alternate",
+			Params: json.RawMessage(`{"Case":{"a.b":[1,2.5,"3","null",null,true,"1e3"]},"big":9007199254740993}`)}
+	})
+	text := must.Get(p.Config.YAML())(t)
+	got, err := ParseConfig(text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if !reflect.DeepEqual(got.essence(), p.Config.essence()) || *got.Seed != *p.Config.Seed || got.Description != p.Config.Description {
+		t.Errorf("got %v from\n%s", got, text)
+	}
+	if again, err := got.YAML(); err != nil || string(again) != string(text) {
+		t.Errorf("written twice (%v):\n%s\nthen\n%s", err, text, again)
+	}
+}
+
+// Names of a sweep are the same once the config was written and read, however its
+// numbers are written: records have these names.
+func TestSweptNamesSurviveTheFile(t *testing.T) {
+	p := variant(t, func(c *Config) {
+		c.Agents = []Component{{Name: "a {x}", Plugin: "alternate", Sweep: map[string][]json.RawMessage{
+			"x": {json.RawMessage("0.0"), json.RawMessage("0.10"), json.RawMessage("1e-3"), json.RawMessage("1E2"), json.RawMessage("100000000000000000000001"), json.RawMessage(`"0.20"`), json.RawMessage("true")}}}}
+	})
+	text := must.Get(p.Config.YAML())(t)
+	c := must.Get(ParseConfig(text))(t)
+	again := must.Get(Compile(c))(t)
+	if got, want := again.Meta().Agents, p.Meta().Agents; !slices.Equal(got, want) {
+		t.Errorf("agents %q, they were %q", got, want)
+	}
+}

@@ -1,0 +1,233 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Exploration lets the host decide when an agent explores, by a threshold on the values of
+// its options (docs/exploration.md). The agent must have the capability "options".
+type Exploration struct {
+	// Rule is how options are compared, one of options.Rules. Default: gain for options
+	// of kind pair, else optimistic.
+	Rule string `json:"rule,omitempty"`
+	// Bound is the bound on the value of exploring: U (of the paper; needs a lower
+	// bound), U+ or V. The rule optimistic-stochastic has U only. Default: U.
+	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
+	// Common lets the rule optimistic-stochastic draw one member for all options. Default:
+	// false, one each.
+	Common bool `json:"common,omitempty" jsonschema:"default=false"`
+	// Horizon is the weight of later rewards. Default: gamma is the experiment's discount;
+	// if that is 1, steps are the experiment's steps.
+	Horizon *Horizon `json:"horizon,omitempty"`
+	// LowerBound is the lower bound on the value of an option, per step, that the bound U
+	// needs. Default: the lower bound of the environment's rewards, or 0 if that is above 0
+	// and episodes end.
+	LowerBound *float64 `json:"lower_bound,omitempty"`
+	// Options are the kinds of options to choose from besides the greedy one, of
+	// options.Kinds. Default: pair for the rule gain, else members and constants.
+	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
+	// Commitment is the number of steps for which a chosen option is held. Default for the
+	// rule gain: fixed 1, since a pair is held until it has been tried.
+	Commitment *Commitment `json:"commitment,omitempty"`
+}
+
+// Horizon is the weight of later rewards: gamma, steps, or both.
+type Horizon struct {
+	// Gamma is the discount of a reward one step later.
+	Gamma *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1"`
+	// Steps is the number of rewards that count, from the first of a run on.
+	Steps int `json:"steps,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
+}
+
+// Commitment is the number of steps for which a chosen option is held: the exploration
+// mixing time, after which a deviation from the greedy policy is forgotten, or a fixed
+// number.
+type Commitment struct {
+	// Estimator is the method of estimation. counts: from the model of the
+	// observed transitions. autocorrelation: from how long rewards and
+	// observations stay correlated. auto: counts if observations and actions
+	// are discrete, else autocorrelation. Default: auto.
+	Estimator string `json:"estimator,omitempty" jsonschema:"enum=auto,enum=counts,enum=autocorrelation,default=auto"`
+	// Fixed is the commitment itself. Then nothing is estimated.
+	Fixed int `json:"fixed,omitempty" jsonschema:"minimum=1,maximum=1000000000"`
+	// Floor is the shortest commitment. Default: 1.
+	Floor int `json:"floor,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1"`
+	// Cap is the longest commitment. Default: 1000.
+	Cap int `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1000"`
+	// Scale multiplies the estimate; the product is rounded up. Default: 1.
+	Scale float64 `json:"scale,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1000000000,default=1"`
+	// Quantile selects, with counts, the quantile of the mixing times of states and
+	// actions, states weighted by their visits; 1 is the largest. Default: 0.9.
+	Quantile float64 `json:"quantile,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.9"`
+	// TV is the distance, in total variation, below which a deviation is
+	// forgotten. Default: 0.25.
+	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
+	// Return also counts the return to the greedy policy as a cost: the share of the horizon
+	// that exploring takes is then that of the commitment plus the estimate. Default: false.
+	Return bool `json:"return,omitempty" jsonschema:"default=false"`
+}
+
+// JSONSchemaExtend adds the choices that come from the lists of package options.
+func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
+	rule, _ := s.Properties.Get("rule")
+	rule.Description = "Rule is how options are compared."
+	for _, r := range options.Rules {
+		rule.Enum = append(rule.Enum, r.String())
+		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
+	}
+	rule.Description += " Default: gain for options of kind pair, else optimistic."
+	kinds, _ := s.Properties.Get("options")
+	kinds.Description = "Options are the kinds of options to choose from besides the greedy one."
+	for _, k := range options.Kinds {
+		kinds.Items.Enum = append(kinds.Items.Enum, k.String())
+		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
+	}
+	kinds.Description += " Default: pair for the rule gain, else members and constants."
+}
+
+// check says what a schema cannot.
+func (x *Exploration) check() error {
+	if _, err := x.Settings(0, 1, 0); err != nil {
+		return err
+	}
+	w := x.Commitment
+	if w == nil {
+		return nil
+	}
+	if w.Fixed > 0 && *w != (Commitment{Fixed: w.Fixed}) {
+		return FieldErrorf("commitment", "fixed leaves nothing to estimate; remove it, or the other keys of commitment")
+	}
+	if w.Cap > 0 && w.Floor > w.Cap {
+		return FieldErrorf("commitment", "floor %d is above cap %d", w.Floor, w.Cap)
+	}
+	return nil
+}
+
+// options returns what package explore needs. discount and steps are the
+// experiment's; log is the number of decisions to keep.
+func (x *Exploration) Settings(discount float64, steps, log int) (explore.Config, error) {
+	o := explore.Config{LowerBound: x.LowerBound, Log: log}
+	o.Decider.Common = x.Common
+	var err error
+	if x.Rule != "" {
+		if o.Decider.Rule, err = options.RuleNamed(x.Rule); err != nil {
+			return o, At(err, "rule")
+		}
+	}
+	if x.Bound != "" {
+		if o.Decider.Bound, err = bandit.ParseIndexKind(x.Bound); err != nil {
+			return o, At(err, "bound")
+		}
+	}
+	for i, name := range x.Options {
+		k, err := options.KindNamed(name)
+		if err != nil {
+			return o, At(err, "options", i)
+		}
+		o.Kinds = append(o.Kinds, k)
+	}
+	if o.Decider.Horizon, err = x.Horizon.compile(discount, steps); err != nil {
+		return o, At(err, "horizon")
+	}
+	if o.Decider.Rule, o.Kinds, err = options.RuleAndKinds(o.Decider.Rule, o.Kinds); err == nil {
+		_, err = options.NewDecider(o.Decider)
+	}
+	if err != nil {
+		return o, At(errors.New(strings.TrimPrefix(err.Error(), "options: ")), "rule")
+	}
+	if w := x.Commitment; w != nil {
+		o.Commitment = options.CommitmentConfig{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
+		o.Commitment.Mixing.Eta, o.Commitment.Return, o.Quantile = w.TV, w.Return, w.Quantile
+		if w.Estimator != "" {
+			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
+				return o, At(err, "commitment", "estimator")
+			}
+		}
+	}
+	return o, nil
+}
+
+// compile returns the horizon; h may be nil.
+func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
+	switch {
+	case h == nil && discount < 1:
+		return bandit.Discounted(discount), nil
+	case h == nil:
+		return bandit.Finite(steps - 1), nil
+	case h.Gamma != nil && !(*h.Gamma >= 0 && *h.Gamma <= 1):
+		return bandit.Horizon{}, FieldErrorf("gamma", "must be in [0,1], not %v", *h.Gamma)
+	case h.Steps < 0:
+		return bandit.Horizon{}, FieldErrorf("steps", "must be at least 1, not %d", h.Steps)
+	case h.Gamma == nil && h.Steps == 0:
+		return bandit.Horizon{}, errors.New("needs gamma or steps")
+	case h.Gamma == nil:
+		return bandit.Finite(h.Steps - 1), nil
+	case h.Steps > 0:
+		return bandit.DiscountedFinite(*h.Gamma, h.Steps-1), nil
+	case *h.Gamma == 1:
+		return bandit.Horizon{}, errors.New("gamma 1 needs steps")
+	}
+	return bandit.Discounted(*h.Gamma), nil
+}
+
+// Explores tells whether the host decides for some agent of the plan.
+func (p *Plan) Explores() bool {
+	return slices.ContainsFunc(p.Agents, func(c Component) bool { return c.Exploration != nil })
+}
+
+// Label names the exploration in the default name of an agent.
+func (x *Exploration) Label() string {
+	o, err := x.Settings(0, 1, 0)
+	if err != nil { // which check has told
+		return x.Rule
+	}
+	rule := x.Rule
+	if rule == "" {
+		rule = o.Decider.Rule.String()
+	}
+	if x.Bound == "" || len(o.Decider.Rule.Bounds()) == 0 {
+		return rule
+	}
+	return rule + " " + x.Bound
+}
+
+// SweptExploration begins the keys of a sweep that are not parameters of the
+// plugin but keys of exploration.
+const SweptExploration = "exploration."
+
+// with returns the exploration with the value at path, below exploration,
+// replaced; x may be nil.
+func (x *Exploration) with(path []string, v json.RawMessage) (*Exploration, error) {
+	var data json.RawMessage
+	if x != nil {
+		var err error
+		if data, err = json.Marshal(x); err != nil {
+			return nil, err
+		}
+	}
+	data, err := SetParam(data, path, v)
+	if err != nil {
+		return nil, err
+	}
+	out := new(Exploration)
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(out); err != nil {
+		var te *json.UnmarshalTypeError
+		if errors.As(err, &te) {
+			return nil, fmt.Errorf("%s is of the wrong kind", te.Value)
+		}
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return out, nil
+}

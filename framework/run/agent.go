@@ -1,0 +1,125 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// openAgent opens lanes of an agent of the plan for environments of a spec. It tells the
+// agent the number of steps of its run, and of those before it that a saved agent has
+// learned from. If its component has an exploration, the host decides when it explores.
+func openAgent(ctx context.Context, plugin vector.Plugin, p *plan.Plan, warm store.WarmStarts, c plan.Component, spec framework.Spec, lanes int) (vector.Agent, error) {
+	told := warm.Told(p, c)
+	spec.Steps = told.Steps
+	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
+	if err != nil || c.Exploration == nil {
+		return agent, err
+	}
+	fail := func(err error) (vector.Agent, error) {
+		_ = agent.Close() // the first error tells more
+		return nil, plan.At(err, "exploration")
+	}
+	o, err := c.Exploration.Settings(told.Discount, told.Steps, *p.Config.Record.Decisions)
+	if err != nil {
+		return fail(err)
+	}
+	able := agent.Abilities().Options
+	if able == nil {
+		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
+	}
+	explorer, err := explore.New(ctx, able, spec, lanes, o)
+	if err != nil {
+		return fail(err)
+	}
+	return explorer, nil
+}
+
+// OpenSaved opens one lane of an agent that was saved by an experiment, for environments
+// of a spec. from is DIR:AGENT, or DIR if the experiment has one agent. The agent is that
+// of run number run; its next signal begins an episode. trust allows a pickle. The returned
+// close function ends the agent and its plugin.
+func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec, trust bool) (_ vector.Agent, closeAgent func() error, err error) {
+	dir, name, err := store.SplitAgent(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	trained, err := (store.Dir{Path: dir}).TrainedAgent(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	trained.Environments = append([]plan.Component{{Name: environment}}, trained.Environments...)
+	c := trained.Agents[0]
+	warm := store.FindWarmStarts(trained)
+	saved, err := warm.Of(c, environment)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := -1
+	for i := range saved {
+		if saved[i].Run == run {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, nil, fmt.Errorf("%s has no agent %q of run %d; it has those of %d runs, from %d to %d", dir, c.Name, run, len(saved), saved[0].Run, saved[len(saved)-1].Run)
+	}
+	p, closePlugin, err := open(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	agent, err := openAgent(ctx, p, trained, warm, c, spec, 1)
+	if err != nil {
+		return nil, nil, errors.Join(err, closePlugin())
+	}
+	closeAgent = func() error { return errors.Join(agent.Close(), closePlugin()) }
+	d, err := p.Describe(ctx)
+	if err == nil {
+		saved = saved[at : at+1]
+		err = saved.Check(d.ID, c, spec, trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) })
+	}
+	var s *loop.Snapshot
+	if err == nil {
+		s, err = saved.Of(0)
+	}
+	if err == nil {
+		err = loop.Restore(ctx, agent, spec, 1, []*loop.Snapshot{s})
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, closeAgent())
+	}
+	return agent, closeAgent, nil
+}
+
+// checkSaving makes sure that an agent, opened with one lane, can be saved and loaded,
+// if the plan needs it. first holds the first time step of a run.
+func checkSaving(ctx context.Context, p *plan.Plan, agent vector.Agent, c plan.Component, spec framework.Spec, first *vector.TimeSteps) error {
+	key := "save"
+	switch {
+	case p.Config.Evaluate != nil && p.Config.Steps > 0:
+		key = "evaluate"
+	case p.Config.Save == nil || p.Config.Steps == 0:
+		return nil
+	}
+	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0], in.Seeds[0], in.TimeSteps = vector.NewRun, 1, *first
+	if err := agent.Step(ctx, in, &actions); err != nil {
+		return err
+	}
+	state, err := vector.Save(ctx, agent, 0)
+	if err == nil {
+		err = vector.Load(ctx, agent, 0, state)
+	}
+	if errors.Is(err, framework.ErrUnsupported) {
+		return plan.At(fmt.Errorf("%s cannot be saved, which %s needs: give it Save and Load, or leave %[2]s out: %w", c.Plugin, key, err), "plugin")
+	}
+	return err
+}

@@ -1,0 +1,440 @@
+// Package run makes the runs of a plan: it checks the plugins, divides the runs into batches,
+// gives these to workers, and replays those in which a plugin fails.
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// Runner makes the runs of an experiment. It goes one way: New, Check, Run, Close. Check
+// fills in the experiment.
+type Runner struct {
+	*store.Experiment
+	Trust   bool // saved agents that are pickles are read, which runs code in them
+	plugins Plugins
+	warm    store.WarmStarts
+	// Three lists of labels. Agents that act in evaluations as they do when they learn;
+	// agents with fewer saved agents than runs that begin with one; agents that different
+	// programs saved.
+	notGreedy, reused, mixedAgents []string
+	// lanes are those that plugins prefer, by processKey. Check fills it in.
+	lanes map[string]int
+	pool  *pool
+}
+
+// New returns the runner of a plan. Its output directory is the config's.
+func New(p *plan.Plan, plugins Plugins) *Runner {
+	e := &store.Experiment{Dir: store.Dir{Path: p.Config.Output}, Plan: p}
+	return &Runner{Experiment: e, plugins: plugins, warm: store.FindWarmStarts(p), lanes: map[string]int{}, pool: newPool(plugins)}
+}
+
+// Close ends plugins that are still open and gives the output directory free.
+func (x *Runner) Close() error {
+	x.pool.retain()
+	return x.Experiment.Close()
+}
+
+// ParamsCheck checks the parameters of a component of the config, list[i] with list
+// "environments" or "agents", against the schema that its plugin describes.
+type ParamsCheck func(list string, i int, schema json.RawMessage) error
+
+// Check makes sure, before anything runs, that every plugin is there, is of the right
+// kind, accepts its parameters and goes with the others. params may be nil. If the config
+// is at fault, the error joins *FieldErrors and what params returned. An error of a plugin
+// stands alone; it wraps a *FieldError that names the component. Plugins stay open for the
+// first worker.
+func (x *Runner) Check(ctx context.Context, params ParamsCheck) error {
+	err := x.checkComponents(ctx, params)
+	if err == nil {
+		err = x.checkPairs(ctx)
+	}
+	if err == nil {
+		err = x.checkMetrics()
+	}
+	if err == nil {
+		err = x.checkGiven(ctx)
+	}
+	if err == nil {
+		err = x.identify(ctx)
+	}
+	if err == nil {
+		x.Tasks = x.tasks(ctx)
+	}
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// problems collects what is wrong with a config.
+type problems struct{ list []error }
+
+// add takes an error about the config, unless it is there already; it returns any
+// other error.
+func (p *problems) add(err error) error {
+	fields, all := plan.FieldErrors(err)
+	var start *startError
+	if !all || errors.As(err, &start) {
+		return err
+	}
+	for _, f := range fields {
+		if !slices.ContainsFunc(p.list, func(e error) bool { return e.Error() == f.Error() }) {
+			p.list = append(p.list, f)
+		}
+	}
+	return nil
+}
+
+func (p *problems) err() error { return errors.Join(p.list...) }
+
+// checkComponents looks at every component of the config.
+func (x *Runner) checkComponents(ctx context.Context, params ParamsCheck) error {
+	var found problems
+	for _, list := range []struct {
+		key        string
+		kind       vector.Kind
+		components []plan.Component
+	}{{plan.EnvironmentsKey, vector.KindEnvironment, x.Plan.Config.Environments}, {plan.AgentsKey, vector.KindAgent, x.Plan.Config.Agents}} {
+		for i, c := range list.components {
+			schema, err := x.checkComponent(ctx, list.kind, c)
+			if err := found.add(plan.At(err, list.key, i)); err != nil {
+				return fmt.Errorf("%w", err) // not a *FieldError itself
+			}
+			if err == nil && params != nil {
+				if err := params(list.key, i, schema); err != nil {
+					found.list = append(found.list, err)
+				}
+			}
+		}
+	}
+	return found.err()
+}
+
+// checkComponent returns the schema of a component's parameters.
+func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Component) (json.RawMessage, error) {
+	remote, err := x.plugins.Remote(c)
+	if err != nil {
+		return nil, plan.At(err, "plugin")
+	}
+	if c.ProcessesPerWorker > 1 && !remote {
+		return nil, plan.FieldErrorf("processes_per_worker", "plugin %s is called in rlrun's own process; give it transport: process", c.Plugin)
+	}
+	p, err := x.pool.keep(ctx, c)
+	if err != nil {
+		return nil, &startError{err}
+	}
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return nil, &startError{err}
+	}
+	x.lanes[processKey(c)] = d.PreferredLanes
+	if d.Kind != kind {
+		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent"}
+		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind])
+	}
+	return d.Params, nil
+}
+
+// checkMetrics refuses metrics of plugins that the config names and no plugin
+// declares, and a comparison by one that has no direction.
+func (x *Runner) checkMetrics() error {
+	var found problems
+	definitions := x.Declared.Definitions()
+	declared := func(m result.Metric, path ...any) {
+		known := slices.ContainsFunc(definitions, func(d metric.Definition) bool { return d.Name == m })
+		if m.OfPlugin() && !known {
+			text := "; they declare none"
+			if len(definitions) > 0 {
+				var names []result.Metric
+				for _, d := range definitions {
+					names = append(names, d.Name)
+				}
+				text = ", only " + metric.Names(names)
+			}
+			found.list = append(found.list, plan.At(fmt.Errorf("no plugin of the experiment declares the metric %s%s", m, text), path...))
+		}
+	}
+	for i, m := range x.Plan.Config.Record.Metrics {
+		if !strings.HasSuffix(string(m), ".*") {
+			declared(m, "record", "metrics", i)
+		}
+	}
+	for i, m := range x.Plan.Config.Report.Metrics {
+		declared(m, "report", "metrics", i)
+	}
+	if c := x.Plan.Config.Compare; c != nil {
+		declared(c.Metric, "compare", "metric")
+		if len(found.list) == 0 {
+			d := metric.Define(c.Metric, definitions...)
+			if err := compare.CheckMetric(d); err != nil {
+				found.list = append(found.list, plan.At(err, "compare", "metric"))
+			}
+			for _, name := range slices.Sorted(maps.Keys(c.Scores)) {
+				if err := c.Scores[name].Check(d); err != nil {
+					found.list = append(found.list, plan.At(err, "compare", "scores", name))
+				}
+			}
+		}
+	}
+	return found.err()
+}
+
+// startError is an error of a program that the config names. It is not the config
+// that is at fault.
+type startError struct{ err error }
+
+func (e *startError) Error() string { return e.err.Error() }
+func (e *startError) Unwrap() error { return e.err }
+
+// checkPairs opens one lane of everything that the plan will open.
+func (x *Runner) checkPairs(ctx context.Context) error {
+	var found problems
+	refused := map[string][]string{} // by the text of an agent's error: environments
+	var skipped []result.Skipped
+	skips := x.Plan.Config.Matrix != nil && x.Plan.Config.Matrix.SkipIncompatible
+	for e, c := range x.Plan.Environments {
+		spec, first, err := x.openEnvironment(ctx, c)
+		if err == nil {
+			if e := x.Plan.Config.Evaluate; e != nil && spec.Continuing && e.Steps == 0 {
+				err = fmt.Errorf("evaluate counts episodes, which never end in %s; give evaluate.steps: %w", c.Name, framework.ErrUnsupported)
+			}
+		}
+		if err != nil {
+			if err := found.add(refusal(err, plan.EnvironmentsKey, x.Plan.EnvironmentEntries[e], c)); err != nil {
+				return err
+			}
+			continue
+		}
+		for a, comp := range x.Plan.Agents {
+			err := x.openAgent(ctx, comp, c.Name, spec, first)
+			if skips && errors.Is(err, framework.ErrUnsupported) {
+				skipped = append(skipped, result.Skipped{Environment: c.Name, Agent: comp.Name, Reason: reason(err)})
+				continue
+			}
+			if err != nil {
+				err = refusal(err, plan.AgentsKey, x.Plan.AgentEntries[a], comp)
+				if err := found.add(err); err != nil {
+					return err
+				}
+				list, _ := plan.FieldErrors(err)
+				for _, f := range list {
+					if in := refused[f.Error()]; !slices.Contains(in, c.Name) {
+						refused[f.Error()] = append(in, c.Name)
+					}
+				}
+			}
+		}
+	}
+	for i, err := range found.list {
+		if in := refused[err.Error()]; len(in) > 0 && len(in) < len(x.Plan.Environments) {
+			f := err.(*plan.FieldError) // as add keeps no others
+			found.list[i] = &plan.FieldError{Path: f.Path, Err: fmt.Errorf("in %s: %w", few(in), f.Err)}
+		}
+	}
+	if err := found.err(); err != nil {
+		return err
+	}
+	x.Plan, x.Skipped, x.Notes = x.Plan.Without(skipped), skipped, x.notes()
+	if len(x.Plan.Cells) == 0 {
+		var list []string
+		for _, s := range skipped {
+			list = append(list, s.String())
+		}
+		return plan.At(fmt.Errorf("leaves nothing to run: %s", strings.Join(list, "; ")), "matrix", "skip_incompatible")
+	}
+	return nil
+}
+
+// few lists names, of many the first three.
+func few(names []string) string {
+	const most = 3
+	if n := len(names) - most; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// reason is why an agent does not go with an environment, in a line.
+func reason(err error) string {
+	var field *plan.FieldError
+	if errors.As(err, &field) {
+		err = field.Err
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSuffix(text, ": "+framework.ErrUnsupported.Error())
+}
+
+// refusal is an error of opening a component: one about the config if the plugin
+// refuses its parameters or its partner.
+func refusal(err error, list string, i int, c plan.Component) error {
+	var field *plan.FieldError
+	switch {
+	case errors.As(err, &field):
+		return plan.At(field, list, i)
+	case errors.Is(err, framework.ErrUnsupported):
+		return plan.At(err, list, i, "plugin")
+	case errors.Is(err, framework.ErrInvalidParams):
+		return plan.At(err, list, i, "params")
+	}
+	return fmt.Errorf("%s %q: %w", singular[list], c.Name, err)
+}
+
+var singular = map[string]string{plan.EnvironmentsKey: "environment", plan.AgentsKey: "agent"}
+
+// openEnvironment returns, besides the spec, the first time step of a run, if agents
+// are saved: it shows whether they can be.
+func (x *Runner) openEnvironment(ctx context.Context, c plan.Component) (spec framework.Spec, first *vector.TimeSteps, err error) {
+	p, err := x.pool.keep(ctx, c)
+	if err != nil {
+		return spec, nil, err
+	}
+	env, err := p.OpenEnvironment(ctx, c.Params, 1)
+	if err != nil {
+		return spec, nil, err
+	}
+	if err := x.declare(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
+		return spec, nil, errors.Join(err, env.Close())
+	}
+	spec = env.Spec()
+	if x.Plan.Config.Save != nil || x.Plan.Config.Evaluate != nil {
+		in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
+		in.Signals[0], in.Seeds[0] = vector.NewRun, 1
+		if err := env.Step(ctx, in, &out); err != nil {
+			return spec, nil, errors.Join(err, env.Close())
+		}
+		first = &out
+	}
+	return spec, first, env.Close()
+}
+
+// declare takes over the metrics that a plugin of one side declares.
+func (x *Runner) declare(side string, m *vector.Measures) error {
+	if m == nil {
+		return nil
+	}
+	if err := vector.CheckMetrics(m.Metrics); err != nil {
+		return fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
+	}
+	x.Declared.Add(side, m.Metrics)
+	return nil
+}
+
+// notes are sentences about agents that a reader of the results must know.
+func (x *Runner) notes() (list []string) {
+	if len(x.notGreedy) > 0 {
+		list = append(list, "In evaluations these agents act as they do when they learn, as they have no greedy actions: "+strings.Join(x.notGreedy, ", "))
+	}
+	if len(x.mixedAgents) > 0 {
+		list = append(list, "Saved agents were made by different programs: "+strings.Join(x.mixedAgents, ", "))
+	}
+	if len(x.reused) > 0 {
+		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent; intervals and tests hold for these saved agents, not for others that training would give: "+strings.Join(x.reused, ", "))
+	}
+	return list
+}
+
+// openAgent opens an agent for the environment of a name and spec. It makes sure that the
+// agent can be saved and can begin with a saved agent, where the config wants that.
+func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment string, spec framework.Spec, first *vector.TimeSteps) error {
+	p, err := x.pool.keep(ctx, c)
+	if err != nil {
+		return err
+	}
+	var saved store.SavedAgents
+	if c.WarmStart != nil { // whose files say how the agent is opened
+		if saved, err = x.warm.Of(c, environment); err != nil {
+			return plan.At(err, "warm_start")
+		}
+		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.reused, c.Name) {
+			x.reused = append(x.reused, c.Name)
+		}
+		if saved.Mixed() && !slices.Contains(x.mixedAgents, c.Name) {
+			x.mixedAgents = append(x.mixedAgents, c.Name)
+		}
+	}
+	agent, err := openAgent(ctx, p, x.Plan, x.warm, c, spec, 1)
+	if err != nil {
+		return err
+	}
+	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.notGreedy, c.Name) {
+		x.notGreedy = append(x.notGreedy, c.Name)
+	}
+	err = checkSaving(ctx, x.Plan, agent, c, spec, first)
+	if err == nil && c.WarmStart != nil {
+		var d vector.Description
+		if d, err = p.Describe(ctx); err == nil {
+			err = plan.At(saved.Check(d.ID, c, spec, x.Trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) }), "warm_start")
+		}
+	}
+	if err != nil {
+		return errors.Join(err, agent.Close())
+	}
+	return errors.Join(x.declare(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
+}
+
+// identify finds out which programs the plugins are.
+func (x *Runner) identify(ctx context.Context) error {
+	var names []string // in the order of the plan
+	components := map[string][]plan.Component{}
+	for _, c := range slices.Concat(x.Plan.Environments, x.Plan.Agents) {
+		name := c.CommandLine()
+		if components[name] == nil {
+			names = append(names, name)
+		}
+		components[name] = append(components[name], c)
+	}
+	x.Programs = nil
+	for _, name := range names {
+		p, err := x.pool.keep(ctx, components[name][0])
+		if err != nil {
+			return err
+		}
+		program, err := x.plugins.Identify(ctx, p, components[name]...)
+		for _, c := range components[name] {
+			if err == nil && c.WarmStart != nil {
+				if program.Files == nil {
+					program.Files = map[string]string{}
+				}
+				err = x.warm.Files(x.Plan, c, program.Files)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		x.Programs = append(x.Programs, program)
+	}
+	return nil
+}
+
+// tasks finds out what is known of the environments. One that fails to say is left
+// out: its runs will show what is wrong.
+func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
+	known := map[string]result.Task{}
+	for _, c := range x.Plan.Environments {
+		p, err := x.pool.keep(ctx, c)
+		if err != nil {
+			continue
+		}
+		env, err := p.OpenEnvironment(ctx, c.Params, 2)
+		if err != nil {
+			continue
+		}
+		t, err := DescribeTask(ctx, env)
+		if env.Close() == nil && err == nil && t != nil {
+			known[c.Name] = *t
+		}
+	}
+	return known
+}

@@ -1,0 +1,183 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
+	"github.com/rlrun/rlrun/framework/internal/plantest"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// exploring opens the plugins of opener and, besides, an option agent.
+func exploring(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
+	if c.Plugin == "tables" {
+		return optiontest.Plugin(), func() error { return nil }, nil
+	}
+	return opener(nil)(ctx, c)
+}
+
+// sweep is a list of values.
+func sweep(list ...string) (out []json.RawMessage) {
+	for _, s := range list {
+		out = append(out, json.RawMessage(s))
+	}
+	return out
+}
+
+func explorations(t *testing.T, change func(*plan.Config)) *plan.Plan {
+	return plantest.Compile(t, func(c *plan.Config) {
+		c.Agents = []plan.Component{
+			{Plugin: "tables"},
+			{Plugin: "tables", Exploration: &plan.Exploration{Rule: "optimistic-stochastic", Commitment: &plan.Commitment{Scale: 2, Floor: 3}}},
+			{Plugin: "tables", Exploration: &plan.Exploration{Bound: "V", Options: []string{"uniform", "members"}},
+				Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": sweep("0.5", "0.9"), "exploration.rule": sweep(`"common-model"`, `"index"`)}},
+			{Name: "γ={exploration.horizon.gamma}", Plugin: "tables", Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": sweep("0.99")}},
+		}
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+func TestExplorationsExpand(t *testing.T) {
+	p := explorations(t, nil)
+	if got, want := plan.Labels(p.Agents), []string{
+		"tables", "tables optimistic-stochastic",
+		"tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=index",
+		"tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=index",
+		"γ=0.99",
+	}; !slices.Equal(got, want) {
+		t.Errorf("labels\n%q, want\n%q", got, want)
+	}
+	if x := p.Agents[5].Exploration; x.Rule != "index" || *x.Horizon.Gamma != 0.9 || x.Bound != "V" || len(x.Options) != 2 {
+		t.Errorf("swept to %+v", x)
+	}
+	if x := p.Config.Agents[2].Exploration; x.Horizon != nil || x.Rule != "" {
+		t.Errorf("the config was changed to %+v", x)
+	}
+	if p.Agents[0].Exploration != nil || len(p.Agents[2].Params) != 0 {
+		t.Errorf("agents %+v", p.Agents)
+	}
+}
+
+// An experiment whose host decides gives the same records whatever the lanes and
+// workers, and its log of decisions with them.
+func TestExplorationRecords(t *testing.T) {
+	var want []string
+	for _, lanes := range []int{1, 3} {
+		p := explorations(t, func(c *plan.Config) { c.Lanes, c.Workers = lanes, 3-lanes/2 })
+		got := recordsOf(t, p, exploring)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d lanes: other records", lanes)
+		}
+	}
+	// A batch that fails once is replayed and leaves no trace.
+	p := explorations(t, func(c *plan.Config) { c.Lanes, c.Workers = 2, 1 })
+	failures := 0
+	got := recordsOf(t, p, func(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
+		if c.Plugin == "tables" {
+			return exploring(ctx, c)
+		}
+		return opener(func(call int, seeds []uint64) error {
+			if call == 5 && failures < 3 {
+				failures++
+				return &vector.LaneError{Lane: 0, Err: errors.New("out of order")}
+			}
+			return nil
+		})(ctx, c)
+	})
+	if failures != 3 {
+		t.Errorf("%d batches failed, want 3", failures)
+	}
+	if failed := slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, `"failed"`) }); !failed {
+		t.Error("a batch that failed twice has no failed record")
+	}
+	for i, line := range got {
+		if line != want[i] && !strings.Contains(line, `"failed"`) {
+			t.Errorf("after a replay, the record is\n%.200s, without\n%.200s", line, want[i])
+		}
+	}
+	explored := 0
+	for _, line := range want {
+		var r result.Record
+		must.Do(t, json.Unmarshal([]byte(line), &r))
+		if r.Status != result.OK {
+			t.Fatalf("%s run %d: %s", r.Agent, r.Run, r.Error)
+		}
+		if has := r.Curves[result.ExplorationShare] != nil && r.Curves[result.MixingTime] != nil && len(r.Decisions) > 0; has != (r.Agent != "tables") {
+			t.Errorf("%s run %d: curves and decisions of exploration: %v", r.Agent, r.Run, has)
+		}
+		for _, d := range r.Decisions {
+			if d.Explore {
+				explored++
+			}
+		}
+	}
+	if explored == 0 {
+		t.Error("nothing was ever explored")
+	}
+}
+
+func TestExplorationRefused(t *testing.T) {
+	for _, tt := range []struct {
+		want   string
+		change func(*plan.Config)
+	}{
+		{"alternate offers no options to choose from", func(c *plan.Config) {
+			c.Agents[0] = plan.Component{Plugin: "alternate", Exploration: &plan.Exploration{}}
+		}},
+		{"tables make no options of kind count-bonus", func(c *plan.Config) { c.Agents[1].Exploration.Options = []string{"count-bonus"} }},
+		{"environments[0].exploration: environments do not explore", func(c *plan.Config) { c.Environments[0].Exploration = &plan.Exploration{} }},
+		{"agents[1].exploration.horizon: needs gamma or steps", func(c *plan.Config) { c.Agents[1].Exploration.Horizon = &plan.Horizon{} }},
+		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *plan.Config) { c.Agents[1].Exploration.Options = []string{"x"} }},
+		{"sweep.exploration.windw.cap: unknown field", func(c *plan.Config) {
+			c.Agents[1].Sweep = map[string][]json.RawMessage{"exploration.windw.cap": sweep("1")}
+		}},
+	} {
+		cfg := explorations(t, nil).Config
+		tt.change(&cfg)
+		p, err := plan.Compile(cfg)
+		if err == nil {
+			x := New(p, opening(exploring))
+			err = x.Check(t.Context(), nil)
+			if fields, _ := plan.FieldErrors(err); len(fields) == 0 || !slices.Contains(fields[0].Path, any("exploration")) {
+				t.Errorf("%v does not say that it is about exploration", err)
+			}
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// recordsOf runs a plan and returns its records as lines, in order.
+func recordsOf(t *testing.T, p *plan.Plan, open Opener) (lines []string) {
+	t.Helper()
+	dir := t.TempDir()
+	must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Open: open}))
+	for r, err := range result.ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(r.AppendJSON(nil)))
+	}
+	if len(lines) == 0 {
+		t.Fatal(fmt.Errorf("no records in %s", dir))
+	}
+	return lines
+}

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// checkGiven refuses metrics that the config names and no environment or agent gives, before
+// anything runs.
+func (x *Runner) checkGiven(ctx context.Context) error {
+	c := &x.Plan.Config
+	var found problems
+	check := func(m result.Metric, path ...any) {
+		if err := x.given(ctx, m.RecordedAs()); err != nil {
+			found.list = append(found.list, plan.At(err, path...))
+		}
+	}
+	for i, m := range c.Asked() {
+		check(m, "record", "metrics", i)
+	}
+	for i, m := range c.Report.Metrics {
+		check(m, "report", "metrics", i)
+	}
+	if c.Compare != nil {
+		check(c.Compare.Metric, "compare", "metric")
+	}
+	return found.err()
+}
+
+// given says why no environment or agent gives a metric; nil if one does.
+func (x *Runner) given(ctx context.Context, m result.Metric) error {
+	switch {
+	case m == result.Regret || m == result.OptimalAction:
+		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) {
+			models, err := modelsOf(ctx, env)
+			if err != nil || models == nil {
+				return false, err
+			}
+			regret, action := loop.KnowsOptimum(models[0], env.Spec().Continuing)
+			return m == result.Regret && regret || m == result.OptimalAction && action, nil
+		}, map[result.Metric]string{
+			result.Regret:        "regret needs the optimal reward, which is known of tasks with one state and of continuing tasks whose model the environment gives, and no environment here is such a task: record reward, or cumulative_reward for a sum",
+			result.OptimalAction: "optimal_action needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
+		}[m])
+	case m == result.EpisodeReturn:
+		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) { return !env.Spec().Continuing, nil },
+			"episode_return needs episodes that end, and all tasks here continue: record reward or discounted_return")
+	case (m == result.ExplorationShare || m == result.MixingTime) && !x.Plan.Explores():
+		return fmt.Errorf("%s needs an agent with exploration, and none has it: give an agent exploration, or record reward", m)
+	}
+	return nil
+}
+
+// anyEnvironment returns an error of a text if a function is true of no environment.
+func (x *Runner) anyEnvironment(ctx context.Context, is func(vector.Environment) (bool, error), text string) error {
+	for _, c := range x.Plan.Environments {
+		p, err := x.pool.keep(ctx, c)
+		if err != nil {
+			return err
+		}
+		env, err := p.OpenEnvironment(ctx, c.Params, 2)
+		if err != nil {
+			return err
+		}
+		yes, err := is(env)
+		if err := errors.Join(err, env.Close()); err != nil || yes {
+			return err
+		}
+	}
+	return errors.New(text)
+}

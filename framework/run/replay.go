@@ -1,0 +1,172 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// early is how many calls of a run are summed up with all numbers of actions and
+// observations; of later ones it is the first. The answers in early calls of the first
+// earlyRuns runs are compared between agents.
+const (
+	early     = 4
+	earlyRuns = 64
+)
+
+// trail sums up what the lanes of a batch have done, call by call: actions, rewards,
+// ends of episodes, and numbers of every observation. Equal courses have equal sums.
+type trail struct {
+	vector.Environment
+	calls int
+	sums  []uint64
+	// before is what attempts that failed have summed up, by run; runs are those of the
+	// lanes. strays is called with a run that is on another course than before.
+	before map[int]mark
+	runs   []int
+	strays func(run int)
+	// answered, if not nil, is called with an answer in an early call. It gets the sum of
+	// the calls before and the action, and the sum with the answer.
+	answered func(run, call int, asked, answer uint64)
+}
+
+// mark is the sum of a run up to a call.
+type mark struct {
+	calls int
+	sum   uint64
+}
+
+// Step implements vector.Environment.
+func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	if err := t.Environment.Step(ctx, in, out); err != nil {
+		return err
+	}
+	t.calls++
+	for i, s := range in.Signals {
+		if s == vector.Idle {
+			continue
+		}
+		h := t.sums[i]
+		numbers := 1
+		if t.calls <= early {
+			numbers = max(in.Actions.Width, out.Observations.Width)
+		}
+		if s == vector.Continue {
+			h = add(h, &in.Actions, i, numbers)
+		}
+		asked := h
+		h = add(mix(h, math.Float64bits(out.Rewards[i])), &out.Observations, i, numbers)
+		if out.Terminated[i] {
+			h = mix(h, 1)
+		}
+		if out.Truncated[i] {
+			h = mix(h, 2)
+		}
+		t.sums[i] = h
+		if t.calls <= early && t.answered != nil {
+			t.answered(t.runs[i], t.calls, asked, h)
+		}
+	}
+	if len(t.before) == 0 {
+		return nil
+	}
+	for i, run := range t.runs {
+		if m, ok := t.before[run]; ok && m.calls == t.calls && in.Signals[i] != vector.Idle {
+			delete(t.before, run)
+			if m.sum != t.sums[i] {
+				t.strays(run)
+			}
+		}
+	}
+	return nil
+}
+
+// keep remembers what the runs have done, for a replay.
+func (t *trail) keep() {
+	for i, run := range t.runs {
+		if t.calls > 0 {
+			t.before[run] = mark{t.calls, t.sums[i]}
+		}
+	}
+}
+
+// mix adds x to a sum (the multiplication of Fowler, Noll and Vo, and a shift).
+func mix(h, x uint64) uint64 {
+	h = (h ^ x) * 0x100000001b3
+	return h ^ h>>29
+}
+
+// add adds the first numbers of a column's entry to a sum, as bits.
+func add(h uint64, c *space.Column, lane, numbers int) uint64 {
+	for k := lane * c.Width; k < lane*c.Width+min(numbers, c.Width); k++ {
+		switch {
+		case k < len(c.Int64):
+			h = mix(h, uint64(c.Int64[k]))
+		case k < len(c.Float64):
+			h = mix(h, math.Float64bits(c.Float64[k]))
+		case k < len(c.Float32):
+			h = mix(h, uint64(math.Float32bits(c.Float32[k])))
+		case k < len(c.Uint8):
+			h = mix(h, uint64(c.Uint8[k]))
+		}
+	}
+	return h
+}
+
+// answers are those that environments gave in early calls. All agents meet the same
+// random numbers in run k, so the same calls get the same answer.
+type answers struct {
+	mu   sync.Mutex
+	of   map[question]uint64
+	told map[int]bool // environments of which a difference was told
+}
+
+// question is a call of a run: the sum of the calls before it, and its action.
+type question struct {
+	environment, run, call int
+	asked                  uint64
+}
+
+// differs says whether an environment answered otherwise than before. It does so once for
+// every environment.
+func (a *answers) differs(q question, answer uint64) bool {
+	if a == nil || q.run >= earlyRuns {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of, a.told = map[question]uint64{}, map[int]bool{}
+	}
+	before, asked := a.of[q]
+	a.of[q] = answer
+	if !asked || before == answer || a.told[q.environment] {
+		return false
+	}
+	a.told[q.environment] = true
+	return true
+}
+
+// trail follows the lanes of an attempt, where a plugin is a process and may fail.
+func (w *worker) trail(env vector.Environment, runs []int) *trail {
+	if w.before == nil {
+		w.before = map[int]mark{}
+	}
+	e, a := w.plan.Environments[w.cell.Environment].Name, w.plan.Agents[w.cell.Agent].Name
+	answered := func(run, call int, asked, answer uint64) {
+		if w.answers.differs(question{w.cell.Environment, run, call, asked}, answer) {
+			w.notice(fmt.Sprintf("environment %s does not follow its seeds: run %d of %s got another answer in call %d than before, though all calls before were the same. Results cannot be repeated, and agents do not meet the same draws; rlrun plugin check and rlrun run --verify say more", e, run, a, call))
+		}
+	}
+	return &trail{Environment: env, sums: make([]uint64, len(runs)), before: w.before, runs: runs, answered: answered, strays: func(run int) {
+		if w.strayed {
+			return
+		}
+		w.strayed = true
+		w.notice(fmt.Sprintf("run %d of %s in %s was replayed after a failure and took another course: environment or agent is not deterministic; verify the experiment to learn which", run, a, e))
+	}}
+}

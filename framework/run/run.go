@@ -1,0 +1,233 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
+)
+
+// Options say how the runs of an experiment are made.
+type Options struct {
+	Command []string  // the command line, for the provenance
+	Started time.Time // when it began
+	Mixed   bool      // accept runs that other programs made, and another number of shards
+	// Event, if not nil, is called with progress, first with the runs that are recorded
+	// already. Calls never overlap.
+	Event func(Event)
+}
+
+// Event reports the progress of a cell since its last event.
+type Event struct {
+	Cell plan.Cell // environment and agent of the run
+	// Interactions made since the last event of the cell; negative when a batch
+	// failed and will be replayed.
+	Interactions int
+	// Runs counts runs that ended, and Failed those of them that failed or were given up, since the
+	// last event of the cell.
+	Runs, Failed int
+	// Reused counts runs that were recorded before the first event.
+	Reused int
+	// Notice, if not empty, is a sentence about a plugin that the user should read.
+	Notice string
+}
+
+// job is runs of a cell.
+type job struct {
+	cell plan.Cell
+	runs []int
+}
+
+// Run makes the runs of a checked experiment that have no ok record yet, alone in the
+// output directory; existing says what to do about what is there. It returns the context's
+// cause if it was cancelled: then the record of every run that had ended is on disk. A
+// failed run is a record, not an error. If the config says until: decided, runs that no open
+// comparison needs are not made. An error of preparing the output directory is an
+// *OutputError.
+func (x *Runner) Run(ctx context.Context, existing store.Existing, o Options) error {
+	session, err := x.NewSession(o.Command, o.Started, o.Mixed)
+	if err != nil {
+		return err
+	}
+	done, err := x.Begin(ctx, session, existing)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return x.Dir.Error(err)
+	}
+	b := x.begin(session, done, plan.Shard{}, o.Event)
+	defer b.live.close()
+	b.event(Event{Reused: done.Count()})
+	return b.run(ctx)
+}
+
+// execution is the runs of an experiment under way: what its workers share.
+type execution struct {
+	plan     *plan.Plan
+	warm     store.WarmStarts
+	open     Opener
+	remote   func(plan.Component) bool // nil: none runs in a process of its own
+	lanes    func(plan.Component) int  // that its plugin prefers at most, 0 for any; nil: any
+	session  *store.Session            // names the programs in records
+	done     store.Done                // runs that are not to be made
+	shard    plan.Shard                // if not zero, says which runs to make
+	dir      store.Dir                 // of records
+	agents   store.Dir                 // of saved agents
+	recorded func([]result.Record)     // if not nil, called with records that are on disk; calls may overlap
+	progress func(Event)               // nil: nobody is told
+
+	live       *liveView
+	writer     *store.Writer         // of records; nil if none are kept
+	identities map[result.Key]string // of the agents that are kept
+	failures   *failures
+	answers    *answers
+	stop       context.CancelCauseFunc // ends all workers
+	mu         sync.Mutex              // held while progress is called
+	specs      map[int]framework.Spec  // of environments, as first opened
+}
+
+// begin returns the runs of a shard that are left, and keeps the plugins open that the first
+// of them needs.
+func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard, progress func(Event)) *execution {
+	if left := jobs(x.Plan, done, shard); len(left) > 0 {
+		first := left[0].cell
+		x.pool.retain(x.Plan.Environments[first.Environment], x.Plan.Agents[first.Agent])
+	} else {
+		x.pool.retain()
+	}
+	return &execution{
+		plan: x.Plan, warm: x.warm, open: x.pool.open, remote: x.remote, lanes: x.preferredLanes,
+		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: progress,
+		live: newLive(x.Plan, x.Dir.LiveFile(shard)), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
+	}
+}
+
+// run makes the runs; those of a shard are the runs of a stage.
+func (x *execution) run(ctx context.Context) error {
+	if x.shard.Of == 0 && x.plan.Sequential() != nil {
+		return x.runUntil(ctx)
+	}
+	return x.runAll(ctx)
+}
+
+// runUntil makes the runs that the test which stops the experiment needs, block by block. A
+// run that failed is not tried again, also with --resume: it may have been looked at.
+func (x *execution) runUntil(ctx context.Context) error {
+	for {
+		decision, err := x.dir.Decide(x.plan)
+		if err != nil {
+			return err
+		}
+		x.done = store.Done{}
+		for _, c := range x.plan.Cells {
+			key := x.plan.Key(c)
+			most := decision.Needed[key]
+			for key.Run = range x.plan.Config.Runs {
+				x.done[key] = decision.Recorded[key] || key.Run >= most
+			}
+		}
+		if len(jobs(x.plan, x.done, x.shard)) == 0 {
+			return nil
+		}
+		if err := x.runAll(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *execution) runAll(ctx context.Context) error {
+	workers := x.plan.Config.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	jobs := jobs(x.plan, x.done, x.shard)
+	left := 0
+	for _, j := range jobs {
+		left += len(j.runs)
+	}
+	workers = max(1, min(workers, left))
+	ctx, x.stop = context.WithCancelCause(ctx)
+	defer x.stop(nil)
+	queue := &batches{workers: workers, fixed: x.plan.Config.Lanes, jobs: jobs, sizes: map[plan.Cell]*batchSizer{}}
+	queue.size = func(c plan.Cell) *batchSizer {
+		return newBatchSizer(x.isRemote(c), x.preferred(c), x.plan.Config.Steps)
+	}
+	x.writer = x.dir.NewWriter(x.plan, x.shard, x.session, x.stop, x.recorded)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			worker := &worker{execution: x}
+			defer worker.close()
+			if err := worker.work(ctx, queue); err != nil {
+				x.stop(err)
+			}
+		})
+	}
+	wg.Wait()
+	err := x.writer.Flush()
+	cause := context.Cause(ctx)
+	if cause == nil || err != nil && cause != err {
+		return errors.Join(cause, err) // an interrupted experiment may also lose records
+	}
+	return cause
+}
+
+// isRemote says whether the environment or the agent of a cell runs in a process of its own.
+func (x *execution) isRemote(c plan.Cell) bool {
+	return x.remote != nil && (x.remote(x.plan.Environments[c.Environment]) || x.remote(x.plan.Agents[c.Agent]))
+}
+
+// preferred is the number of lanes that suits both plugins of a cell, at most; 0: any.
+func (x *execution) preferred(c plan.Cell) (lanes int) {
+	if x.lanes == nil {
+		return 0
+	}
+	for _, component := range []plan.Component{x.plan.Environments[c.Environment], x.plan.Agents[c.Agent]} {
+		if n := x.lanes(component); n > 0 && (lanes == 0 || n < lanes) {
+			lanes = n
+		}
+	}
+	return lanes
+}
+
+func (x *execution) event(e Event) {
+	if x.progress != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.progress(e)
+	}
+}
+
+// jobs lists the runs of a shard that are left to do, cell by cell.
+func jobs(p *plan.Plan, done store.Done, shard plan.Shard) []job {
+	var jobs []job
+	for i, c := range p.Cells {
+		key := p.Key(c)
+		left := shard.Runs(i*p.Config.Runs, 0, p.Config.Runs-1)
+		if len(done) > 0 {
+			left = slices.DeleteFunc(left, func(run int) bool { key.Run = run; return done[key] })
+		}
+		if len(left) > 0 {
+			jobs = append(jobs, job{c, left})
+		}
+	}
+	return jobs
+}
+
+// remote says whether a component runs in a process of its own.
+func (x *Runner) remote(c plan.Component) bool {
+	remote, err := x.plugins.Remote(c)
+	return err == nil && remote
+}
+
+// preferredLanes is the number of lanes that a component's plugin prefers at most; 0
+// for any.
+func (x *Runner) preferredLanes(c plan.Component) int { return x.lanes[processKey(c)] }

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// These are the largest models for which a description holds the optimum and
+// mixing times, and the diameter. Each takes about a second.
+const (
+	solvedStates   = 500
+	diameterStates = 200
+)
+
+// DescribeTask returns the known properties of a task. The environment must have been
+// opened with two lanes. It returns nil if nothing is known.
+func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
+	t, err := describeModel(ctx, env)
+	low, high := env.Spec().RewardLow, env.Spec().RewardHigh
+	if err != nil || math.IsInf(low, 0) && math.IsInf(high, 0) {
+		return t, err
+	}
+	if t == nil {
+		t = &result.Task{}
+	}
+	for _, b := range []struct {
+		x  float64
+		to **float64
+	}{{low, &t.RewardLow}, {high, &t.RewardHigh}} {
+		if !math.IsInf(b.x, 0) {
+			*b.to = &b.x
+		}
+	}
+	return t, nil
+}
+
+// describeModel returns nil if the environment does not give its model, or if it
+// differs between runs and has several states.
+func describeModel(ctx context.Context, env vector.Environment) (*result.Task, error) {
+	models, err := modelsOf(ctx, env)
+	if err != nil || models == nil {
+		return nil, err
+	}
+	if models[0].NumStates() == 1 {
+		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, nil
+	}
+	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
+		return nil, nil
+	}
+	return describe(models[0], env.Spec().Continuing), nil
+}
+
+// modelsOf returns the models of both lanes; nil if the environment does not give them.
+func modelsOf(ctx context.Context, env vector.Environment) ([]*mdp.Tabular, error) {
+	read := env.Abilities().Models
+	if read == nil {
+		return nil, nil
+	}
+	in, out := vector.NewActions(env.Spec(), 2), vector.NewTimeSteps(env.Spec(), 2)
+	for i := range in.Signals { // the models are there once runs have begun
+		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)+1
+	}
+	if err := env.Step(ctx, in, &out); err != nil {
+		return nil, err
+	}
+	models, err := read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	if len(models) != 2 || models[0] == nil {
+		return nil, nil
+	}
+	return models, nil
+}
+
+// describe fills in the properties that can be computed, and leaves out the others.
+// States that no run reaches count as states, and change nothing else.
+func describe(m *mdp.Tabular, continuing bool) *result.Task {
+	t := &result.Task{States: m.NumStates(), Actions: m.NumActions(), Continuing: continuing}
+	m, err := m.Reachable()
+	if err != nil || m.NumStates() > solvedStates {
+		return t
+	}
+	if m, err = m.Restarting(); err != nil {
+		return t
+	}
+	if m.NumStates() <= diameterStates {
+		if d, _, _, err := mdp.Diameter(m); err == nil && !math.IsInf(d, 1) {
+			t.Diameter = &d
+		}
+	}
+	s, err := mdp.SolveAverage(m, mdp.Options{})
+	if err != nil {
+		return t
+	}
+	gain, ok := m.StartGain(s.Gain)
+	if !ok {
+		return t
+	}
+	t.Gain = &gain
+	t.RandomGain = randomGain(m)
+	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingOptions{})
+	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
+		return t
+	}
+	t.Structure = structure(mix.Structure)
+	t.Mixing = &result.TaskMixing{Eta: mix.Eta, Epsilon: mix.Epsilon}
+	if mix.Max != mdp.Never {
+		t.Mixing.Max = &mix.Max
+	}
+	if x := mix.MeanNonGreedy; !math.IsNaN(x) && !math.IsInf(x, 1) {
+		t.Mixing.Mean = &x
+	}
+	return t
+}
+
+// randomGain is the reward per step of uniformly random actions; nil if it depends on
+// where runs begin.
+func randomGain(m *mdp.Tabular) *float64 {
+	chain, err := mdp.Induce(m, mdp.Uniform{})
+	if err != nil {
+		return nil
+	}
+	gains, _, err := chain.EvaluateAverage()
+	if err != nil {
+		return nil
+	}
+	gain, ok := m.StartGain(gains)
+	if !ok {
+		return nil
+	}
+	return &gain
+}
+
+// structure is a chain's structure in words.
+func structure(st *mdp.Structure) string {
+	switch {
+	case st.Ergodic():
+		return "ergodic"
+	case !st.Unichain():
+		return fmt.Sprintf("%d closed classes", len(st.Closed))
+	}
+	text := "unichain"
+	if st.Irreducible() {
+		text = "irreducible"
+	}
+	if p := st.Period[st.Closed[0]]; p > 1 {
+		text += fmt.Sprintf(", period %d", p)
+	}
+	return text
+}

@@ -1,0 +1,393 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// Opener gives access to the plugin of a component. The returned close function
+// ends its process, if it has one; it is called exactly once.
+type Opener func(ctx context.Context, c plan.Component) (p vector.Plugin, close func() error, err error)
+
+// worker does batches of runs, one after the other. It opens the plugins of a cell
+// and lanes of them when they are needed, keeps them from batch to batch, and opens
+// them anew after a failure.
+type worker struct {
+	*execution
+	cell  plan.Cell
+	env   *opened
+	agent *opened
+	lanes *instances
+	// Replays are compared with the failed runs, which before holds, if a plugin of the
+	// cell is a process. strayed says that a run has taken another course.
+	before  map[int]mark
+	strayed bool
+}
+
+func (w *worker) notify(interactions int) { w.event(Event{Cell: w.cell, Interactions: interactions}) }
+
+func (w *worker) notice(text string) { w.event(Event{Cell: w.cell, Notice: text}) }
+
+// ended records runs that have ended.
+func (w *worker) ended(recs ...result.Record) {
+	e := Event{Cell: w.cell, Runs: len(recs)}
+	for i := range recs {
+		if recs[i].Status != result.OK {
+			e.Failed++
+		}
+	}
+	w.event(e)
+	w.writer.Add(w.cell, recs...)
+}
+
+// instances are lanes of an environment and an agent. What they learn of a task
+// as such, like an agent's tables of indices, serves all runs.
+type instances struct {
+	count      int
+	env        vector.Environment
+	agent      vector.Agent
+	evaluation *loop.Evaluation // with lanes of its own; nil if there is none
+}
+
+// at makes the worker ready for another cell.
+func (w *worker) at(c plan.Cell) {
+	if w.cell != c {
+		w.close()
+		w.cell, w.before, w.strayed = c, nil, false
+	}
+}
+
+// close ends the lanes and the plugins. Errors of what is ending change no result.
+func (w *worker) close() {
+	w.closeLanes()
+	for _, o := range []**opened{&w.env, &w.agent} {
+		if *o != nil {
+			_ = (*o).close()
+			*o = nil
+		}
+	}
+}
+
+func (w *worker) closeLanes() {
+	if w.lanes != nil {
+		_ = w.lanes.agent.Close()
+		_ = w.lanes.env.Close()
+		if e := w.lanes.evaluation; e != nil {
+			_ = e.Agent.Close()
+			_ = e.Environment.Close()
+		}
+		w.lanes = nil
+	}
+}
+
+func (w *worker) plugins(ctx context.Context) (env, agent vector.Plugin, err error) {
+	for _, o := range []struct {
+		slot **opened
+		c    plan.Component
+	}{{&w.env, w.plan.Environments[w.cell.Environment]}, {&w.agent, w.plan.Agents[w.cell.Agent]}} {
+		if *o.slot != nil {
+			continue
+		}
+		p, closePlugin, err := w.open(ctx, o.c)
+		if err != nil {
+			return nil, nil, err
+		}
+		*o.slot = &opened{p, closePlugin}
+	}
+	return w.env.plugin, w.agent.plugin, nil
+}
+
+// instances returns lanes of the cell's environment and agent, which the worker
+// closes.
+func (w *worker) instances(ctx context.Context, count int) (*instances, error) {
+	if w.lanes != nil && w.lanes.count == count {
+		return w.lanes, nil
+	}
+	w.closeLanes()
+	envPlugin, agentPlugin, err := w.plugins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, count)
+	if err != nil {
+		return nil, err
+	}
+	w.lanes = &instances{count: count, env: env, agent: agent}
+	if e := w.plan.Config.Evaluate; e != nil {
+		env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, count)
+		if err != nil {
+			w.closeLanes()
+			return nil, fmt.Errorf("evaluation: %w", err)
+		}
+		w.lanes.evaluation = &loop.Evaluation{Environment: env, Agent: agent, Every: e.Every, Episodes: e.Episodes, Limit: e.Limit, Steps: e.Steps}
+	}
+	return w.lanes, nil
+}
+
+// openLanes opens lanes of the cell's environment and agent.
+func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Plugin, count int) (vector.Environment, vector.Agent, error) {
+	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
+	env, err := envPlugin.OpenEnvironment(ctx, e.Params, count)
+	if err != nil {
+		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
+	}
+	agent, err := openAgent(ctx, agentPlugin, w.plan, w.warm, a, env.Spec(), count)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
+	}
+	err = cmp.Or(w.session.Unchanged(ctx, e, envPlugin), w.session.Unchanged(ctx, a, agentPlugin), w.sameSpec(w.cell, env.Spec()))
+	if err != nil {
+		return nil, nil, errors.Join(err, agent.Close(), env.Close())
+	}
+	return env, agent, nil
+}
+
+// sameSpec refuses an environment that describes itself otherwise than in the first process
+// of the experiment: the seeds of its runs follow from its id.
+func (x *execution) sameSpec(c plan.Cell, spec framework.Spec) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.specs == nil {
+		x.specs = map[int]framework.Spec{}
+	}
+	first, opened := x.specs[c.Environment]
+	if !opened {
+		x.specs[c.Environment] = spec
+	}
+	if !opened || reflect.DeepEqual(first, spec) {
+		return nil
+	}
+	return fmt.Errorf("environment %q %w: its spec was %v and is %v", x.plan.Environments[c.Environment].Name, store.ErrChanged, first, spec)
+}
+
+// saving fills in what a batch needs to begin with saved agents, and to keep some.
+func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
+	comp, spec := w.plan.Agents[w.cell.Agent], b.Environment.Spec()
+	if comp.WarmStart != nil {
+		from, err := w.warm.Of(comp, w.plan.Environments[w.cell.Environment].Name)
+		if err != nil {
+			return err
+		}
+		b.Start = from.Of
+	}
+	if save := w.plan.Config.Save; save != nil && w.writer != nil && b.Steps > 0 {
+		d, err := w.agent.plugin.Describe(ctx)
+		if err != nil {
+			return err
+		}
+		b.KeepEvery = save.Every
+		b.Keep = func(run int, s *loop.Snapshot) error {
+			err := w.agents.SaveAgent(w.plan, w.warm, w.session, w.cell, w.identities[w.plan.Key(w.cell)], d.ID, spec, run, s)
+			if err != nil {
+				w.stop(err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// attempt does runs once. Any error means that none of them is done.
+func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error) {
+	lanes, err := w.instances(ctx, len(runs))
+	if err != nil {
+		return nil, err
+	}
+	made, env := 0, lanes.env
+	var followed *trail
+	if w.isRemote(w.cell) {
+		followed = w.trail(lanes.env, runs)
+		env = followed
+	}
+	b := loop.Batch{
+		Environment: env,
+		Agent:       lanes.agent,
+		Runs:        runs,
+		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
+		Steps:       w.plan.Config.Steps,
+		Grid:        w.plan.Grid,
+		Discount:    *w.plan.Config.Discount,
+		Metrics:     w.plan.Config.Record.Metrics,
+		Progress: func(n int, unfinished func() []loop.Outcome) {
+			made += n
+			w.notify(n)
+			w.live.progress(w, n, unfinished)
+		},
+		Evaluation: lanes.evaluation,
+	}
+	if err := w.saving(ctx, &b); err != nil {
+		return nil, err
+	}
+	outcomes, err := loop.Run(ctx, b)
+	w.live.ended(w)
+	if err != nil {
+		w.notify(-made) // they will be made again
+		if followed != nil {
+			followed.keep()
+		}
+		return nil, err
+	}
+	return outcomes, nil
+}
+
+// work does batches of a queue until there are none left.
+func (w *worker) work(ctx context.Context, queue *batches) error {
+	for first := true; ctx.Err() == nil; first = false {
+		j, ok := queue.next()
+		if !ok {
+			break
+		}
+		if !first && j.cell != w.cell {
+			if err := w.writer.Flush(); err != nil { // of a cell that ends
+				return err
+			}
+		}
+		w.at(j.cell)
+		began := time.Now()
+		if err := w.runBatch(ctx, j.runs, w.plan.Retries(j.cell)); err != nil {
+			return err
+		}
+		queue.ended(j, time.Since(began))
+	}
+	return nil
+}
+
+// runBatch makes runs and calls ended with each. A batch that fails is replayed on fresh
+// plugins, as often as retries says; because lanes never interact, the replay meets the
+// same draws. If it fails again, the lane that the error names is recorded as failed and
+// the others are done without it. A lane that is merely suspected must first fail alone.
+// If it does not, or no lane is named, the batch is halved until each run that fails
+// stands alone. Runs of a cell that is given up are recorded as such. The error is the
+// context's, or says what the host lacks. Then only the runs in progress are lost.
+func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
+	if why := w.failures.reason(w.cell); why != "" {
+		w.abandon(runs, why)
+		return nil
+	}
+	outcomes, err := w.attempt(ctx, runs)
+	if err == nil {
+		w.succeed(outcomes)
+		return nil
+	}
+	w.close()
+	if errors.Is(err, store.ErrChanged) {
+		w.stop(err)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if retries > 0 {
+		return w.runBatch(ctx, runs, retries-1)
+	}
+	if disk.HostLacks(err) {
+		return err
+	}
+	if len(runs) == 1 {
+		w.fail(runs[0], 0, err)
+		return nil
+	}
+	var lane *vector.LaneError
+	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
+		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
+		if lane.Suspected {
+			outcomes, aloneErr := w.attempt(ctx, runs[lane.Lane:lane.Lane+1])
+			if aloneErr == nil {
+				w.succeed(outcomes)
+				return w.bisect(ctx, rest)
+			}
+			w.close()
+			if errors.Is(aloneErr, store.ErrChanged) {
+				w.stop(aloneErr)
+			}
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+		}
+		w.fail(runs[lane.Lane], lane.Lane, err)
+		return w.runRest(ctx, rest)
+	}
+	return w.bisect(ctx, runs)
+}
+
+// runRest does the other runs of a batch after one has failed. They are done one by one
+// until a run ends well. So a cell in which no run can end well is soon given up, and a
+// cell in which some runs fail is not.
+func (w *worker) runRest(ctx context.Context, runs []int) error {
+	for len(runs) > 1 && w.failures.probing(w.cell) && w.failures.reason(w.cell) == "" {
+		if err := w.runBatch(ctx, runs[:1], w.plan.Retries(w.cell)); err != nil {
+			return err
+		}
+		runs = runs[1:]
+	}
+	return w.runBatch(ctx, runs, w.plan.Retries(w.cell))
+}
+
+// bisect does the halves of a batch that failed, each once.
+func (w *worker) bisect(ctx context.Context, runs []int) error {
+	if len(runs) == 1 {
+		return w.runBatch(ctx, runs, 0)
+	}
+	if err := w.runBatch(ctx, runs[:len(runs)/2], 0); err != nil {
+		return err
+	}
+	return w.runBatch(ctx, runs[len(runs)/2:], 0)
+}
+
+func (w *worker) succeed(outcomes []loop.Outcome) {
+	w.failures.ended(w.cell)
+	w.ended(w.records(outcomes)...)
+}
+
+// fail records that a run, in a lane of a batch, failed.
+func (w *worker) fail(run, lane int, err error) {
+	r := w.record(run)
+	r.Status, r.Error = result.Failed, err.Error()
+	var failed *loop.Error
+	if errors.As(err, &failed) {
+		r.Steps = failed.Steps[lane]
+	}
+	w.failures.add(w.cell, r.Error)
+	w.ended(r)
+}
+
+// abandon records runs of a cell that is given up.
+func (w *worker) abandon(runs []int, why string) {
+	recs := make([]result.Record, len(runs))
+	for i, run := range runs {
+		recs[i] = w.record(run)
+		recs[i].Status, recs[i].Error = result.GivenUp, why
+	}
+	w.ended(recs...)
+}
+
+func (w *worker) records(outcomes []loop.Outcome) []result.Record {
+	recs := make([]result.Record, len(outcomes))
+	for i, o := range outcomes {
+		recs[i] = w.record(o.Run)
+		recs[i].Status, recs[i].Steps, recs[i].Episodes, recs[i].Curves = result.OK, o.Steps, o.Episodes, o.Curves
+		recs[i].Decisions = o.Decisions
+	}
+	return recs
+}
+
+func (w *worker) record(run int) result.Record {
+	return result.Record{
+		Environment: w.plan.Environments[w.cell.Environment].Name,
+		Agent:       w.plan.Agents[w.cell.Agent].Name,
+		Run:         run,
+	}
+}

@@ -1,0 +1,229 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/plantest"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
+	t.Helper()
+	a := &SavedAgent{
+		Environment: "lake", Agent: "ε: 0.1", Run: 3, Step: 50, Plugin: "q-learning", ID: "rlrun/q-learning@1", Program: "0123456789",
+		Params: json.RawMessage(`{"epsilon":0.1}`), Discount: 0.9,
+	}
+	s := &loop.Snapshot{Step: 50, State: []byte("a state"), Outcome: framework.TimeStep{Observation: space.Value{Float64: []float64{1, 2}}, Reward: 0.5, Truncated: true}}
+	data := must.Get(encodeAgent(a, s))(t)
+	return a, s, data
+}
+
+// A written agent is read again. Whatever else is read is refused with the file and the
+// reason, in one line, also behind a checksum that holds.
+func TestAgentFiles(t *testing.T) {
+	a, s, data := savedAgent(t)
+	b, r := must.Get2(decodeAgent(data))(t)
+	if b.Agent != a.Agent || b.Run != 3 || string(b.Params) != string(a.Params) || !bytes.Equal(r.State, s.State) ||
+		r.Outcome.Reward != 0.5 || !r.Outcome.Truncated || r.Outcome.Observation.Float64[1] != 2 {
+		t.Errorf("%+v, %+v", b, r)
+	}
+	summed := func(body string) []byte {
+		sum := sha256.Sum256([]byte(body))
+		return append([]byte(body), sum[:]...)
+	}
+	body := string(data[:len(data)-sha256.Size])
+	header := strings.SplitAfter(body, "\n")[1]
+	for _, tt := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"empty", "checksum", nil},
+		{"cut", "checksum", data[:len(data)-1]},
+		{"longer", "checksum", append(bytes.Clone(data), 0)},
+		{"changed", "checksum", bytes.Replace(data, []byte("0.1"), []byte("0.2"), 1)},
+		{"something else", "does not begin with", summed("a text\nof two lines\n")},
+		{"another version", "does not begin with", summed(strings.Replace(body, "agent 1", "agent 2", 1))},
+		{"no header", "ends within its second line", summed(agentMagic + "{")},
+		{"a long header", "more than", summed(agentMagic + strings.Repeat("x", 2*mostHeader))},
+		{"a bad header", "its second line", summed(agentMagic + "[]\n")},
+		{"a run before the first", "run -3", summed(strings.Replace(body, `"run":3`, `"run":-3`, 1))},
+		{"no state", "state is cut off", summed(agentMagic + header)},
+		{"a longer state", "state is cut off", summed(agentMagic + header + "\xff\xff\xff\xff\xff\xff\xff\xff\x01")},
+		{"no outcome", "outcome is cut off", summed(agentMagic + header + "\x01x")},
+		{"no observation", "observation is cut off", summed(agentMagic + header + "\x01x12345678\x00")},
+		{"more", "something follows", summed(body + "x")},
+	} {
+		path := filepath.Join(t.TempDir(), "x.agent")
+		must.Do(t, os.WriteFile(path, tt.data, 0o600))
+		_, _, err := readAgent(path, "")
+		if !errors.Is(err, errAgentFile) || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.agent")
+	must.Do(t, os.WriteFile(path, data, 0o600))
+	sum := sha256.Sum256(data)
+	if _, _, err := readAgent(path, hex.EncodeToString(sum[:])); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := readAgent(path, strings.Repeat("0", 64)); err == nil || !strings.Contains(err.Error(), path+" changed while the experiment ran") {
+		t.Errorf("another digest: %v", err)
+	}
+	huge := filepath.Join(t.TempDir(), "huge.agent")
+	must.Do(t, os.WriteFile(huge, nil, 0o600))
+	if err := os.Truncate(huge, 2*mostState); err != nil { // it takes no room
+		t.Skip(err)
+	}
+	if _, _, err := readAgent(huge, ""); !errors.Is(err, errAgentFile) {
+		t.Errorf("a file of 2 GiB: %v", err)
+	}
+}
+
+// FuzzAgentFile: reading never panics, and what is read can be written.
+func FuzzAgentFile(f *testing.F) {
+	_, _, data := savedAgent(f)
+	f.Add(data[:len(data)-sha256.Size])
+	f.Add([]byte(agentMagic + "{}\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		sum := sha256.Sum256(body)
+		a, s, err := decodeAgent(append(bytes.Clone(body), sum[:]...))
+		if err != nil {
+			return
+		}
+		if _, err := encodeAgent(a, s); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An agent's name may have colons, and so may a directory's.
+func TestSplitAgent(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a:b")
+	must.Do(t, os.Mkdir(dir, 0o777))
+	for _, agent := range []string{"q", "ε: 0.1", ""} {
+		text := dir + ":" + agent
+		if agent == "" {
+			text = dir
+		}
+		if d, a, err := SplitAgent(text); err != nil || d != dir || a != agent {
+			t.Errorf("%s: %q, %q, %v", text, d, a, err)
+		}
+	}
+	if _, _, err := SplitAgent(filepath.Join(root, "c:q")); err == nil {
+		t.Error("a directory that does not exist")
+	}
+}
+
+// Saved agents that the experiment of their directory cannot have are refused, and so are
+// agents of different experiments where there is no config. A damaged file, and one of an old
+// version, which names no experiment, refuse nothing here.
+func TestAgentsOfAnotherExperiment(t *testing.T) {
+	p := plantest.Compile(t, func(c *plan.Config) { c.Runs, c.Steps = 3, 50 })
+	ours := SavedAgent{Environment: "coin", Agent: "one", Run: 1, Step: 50, Program: "aaaaaaaaaa",
+		Experiment: p.Identities()[result.Key{Environment: "coin", Agent: "one"}]}
+	theirs := plantest.Compile(t, func(c *plan.Config) { c.Runs, c.Steps, c.Seed = 3, 50, new(uint64(2)) }).Identities()[result.Key{Environment: "coin", Agent: "one"}]
+	for name, tt := range map[string]struct {
+		change      func(*SavedAgent)
+		both        bool   // change the other agent, too
+		file        string // "": as the agent is
+		want, alone string // with the config and without; "": accepted
+	}{
+		"ours":                 {change: func(*SavedAgent) {}},
+		"another run":          {change: func(a *SavedAgent) { a.Run = 2 }},
+		"an earlier step":      {change: func(a *SavedAgent) { a.Step = 20 }},
+		"an old version":       {change: func(a *SavedAgent) { a.Experiment = "" }},
+		"a shard's program":    {change: func(a *SavedAgent) { a.Program = "cccccccccc" }},
+		"another seed":         {change: func(a *SavedAgent) { a.Experiment = theirs }, want: "different experiments", alone: "different experiments"},
+		"both of another seed": {change: func(a *SavedAgent) { a.Experiment = theirs }, both: true, want: "it was saved with another seed or other parameters"},
+		"another agent":        {change: func(a *SavedAgent) { a.Agent = "three" }, want: `has no agent "three" in an environment "coin"`},
+		"another environment":  {change: func(a *SavedAgent) { a.Environment = "dice" }, want: `has no agent "one" in an environment "dice"`},
+		"a run too many":       {change: func(a *SavedAgent) { a.Run = 3 }, want: "it is of run 3, and there are 3, counted from 0"},
+		"a step too many":      {change: func(a *SavedAgent) { a.Step = 51 }, want: "it is of step 51, and runs have 50"},
+		"another program":      {change: func(a *SavedAgent) { a.Program = "bbbbbbbbbb" }, want: `it was saved by program "bbbbbbbbbb", which provenance.json does not name`},
+		"another name":         {change: func(*SavedAgent) {}, file: "coin.one.2.50.agent", want: "its name must end with .1.50.agent", alone: "its name must end with .1.50.agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, alone := range []bool{false, true} {
+				dir := filepath.Join(t.TempDir(), "a[b")
+				must.Do(t, os.MkdirAll(filepath.Join(dir, agentsDir), 0o777))
+				write := func(name string, data []byte) {
+					t.Helper()
+					path := filepath.Join(dir, name)
+					must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)))
+				}
+				save := func(a SavedAgent, name string) {
+					t.Helper()
+					data := must.Get(encodeAgent(&a, &loop.Snapshot{}))(t)
+					write(agentsDir+"/"+cmp.Or(name, fmt.Sprintf("coin.one.%d.%d%s", a.Run, a.Step, agentExt)), data)
+				}
+				first, second := ours, ours
+				first.Run = 0
+				tt.change(&second)
+				if tt.both {
+					tt.change(&first)
+				}
+				save(first, "")
+				save(second, tt.file)
+				write(agentsDir+"/coin.one.9.50.agent", []byte("damaged"))
+				if !alone {
+					text := must.Get(p.Config.YAML())(t)
+					write(ConfigFile, text)
+					write(ProvenanceFile, []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "aaaaaaaaaa"}]}`))
+					write(provenanceDir+"/shard-0-of-1.json", []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "cccccccccc"}]}`))
+				}
+				files, err := Dir{Path: dir}.agents()
+				if err != nil || len(files) != 3 {
+					t.Fatal(len(files), err)
+				}
+				want := tt.want
+				if alone {
+					want = tt.alone
+				}
+				err = SavedAgents(files).belongs()
+				if (err == nil) != (want == "") || err != nil && !(strings.Contains(err.Error(), want) && strings.Contains(err.Error(), dir)) {
+					t.Errorf("without a config: %v: %v, want %q", alone, err, want)
+				}
+				if mixed := SavedAgents(files).Mixed(); mixed != (second.Program != first.Program) {
+					t.Errorf("of different programs: %v", mixed)
+				}
+			}
+		})
+	}
+}
+
+// A saved agent that is a pickle reaches no plugin without trust. The error names its file.
+func TestPickledAgents(t *testing.T) {
+	a, _, _ := savedAgent(t)
+	spec := framework.Spec{Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}}
+	a.Spec = must.Get(newSavedSpec(spec))(t)
+	dir := filepath.Join(t.TempDir(), agentsDir)
+	must.Do(t, os.Mkdir(dir, 0o755))
+	for state, want := range map[string]bool{"RLPICKLE and code": false, "RLARRAY1 and arrays": true} {
+		path := filepath.Join(dir, fmt.Sprintf("e.a.%d.%d.agent", a.Run, a.Step))
+		must.Do(t, os.WriteFile(path, must.Get(encodeAgent(a, &loop.Snapshot{Step: a.Step, State: []byte(state)}))(t), 0o600))
+		for _, trust := range []bool{false, true} {
+			loaded := false
+			err := SavedAgents{{SavedAgent: *a, path: path}}.Check(a.ID, plan.Component{Params: a.Params, Exploration: a.Exploration}, spec, trust,
+				func(got []byte) error { loaded = string(got) == state; return nil })
+			if loaded != (want || trust) || (err == nil) != loaded || err != nil && !strings.Contains(err.Error(), path+" is a pickle") {
+				t.Errorf("%q, trust %v: loaded is %v: %v", state, trust, loaded, err)
+			}
+		}
+	}
+}

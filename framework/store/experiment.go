@@ -1,0 +1,149 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Experiment is what an output directory holds of its experiment besides the records. A
+// command that makes runs learns it from the plugins; a report reads it.
+type Experiment struct {
+	Dir      Dir
+	Plan     *plan.Plan             // without the pairs that are skipped
+	Programs []PluginProvenance     // the plugins in use; none if it was read
+	Skipped  []result.Skipped       // pairs that matrix.skip_incompatible leaves out
+	Notes    []string               // sentences, without full stops, that a reader of the results must know
+	Tasks    map[string]result.Task // what is known of environments, by label
+	Declared Declared               // metrics of the plugins' own
+
+	release func() error // ends the claim on Dir; nil if there is none
+}
+
+// Read returns the experiment that the directory holds. The error wraps fs.ErrNotExist if
+// there is none, and ErrOtherExperiment if its config is not the one that its runs were
+// made with.
+func (d Dir) Read() (*Experiment, error) {
+	path := d.path(ConfigFile)
+	c, err := ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	prov, err := d.Provenance()
+	if err != nil {
+		return nil, err
+	}
+	if err := sameSeed(path, c, prov); err != nil {
+		return nil, err
+	}
+	p, err := plan.Compile(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	last := &prov.Session
+	for s := range prov.sessions() {
+		last = s
+	}
+	e := &Experiment{Dir: d, Plan: p.Without(last.Skipped), Skipped: last.Skipped, Notes: last.Notes}
+	return e, e.Reload()
+}
+
+// Close ends the claim on the directory, if there is one.
+func (e *Experiment) Close() error {
+	if e.release == nil {
+		return nil
+	}
+	release := e.release
+	e.release = nil
+	return release()
+}
+
+// Reload reads what may change while shards begin.
+func (e *Experiment) Reload() error {
+	e.Tasks, e.Declared = nil, Declared{}
+	if _, err := e.Dir.readJSON(tasksFile, &e.Tasks, againBy); err != nil {
+		return err
+	}
+	_, err := e.Dir.readJSON(metricsFile, &e.Declared, againBy)
+	return err
+}
+
+// write keeps what is not in the config for reports. There is no file of what is not
+// known.
+func (e *Experiment) write() error {
+	if len(e.Tasks) > 0 {
+		if err := e.Dir.writeJSON(tasksFile, e.Tasks); err != nil {
+			return err
+		}
+	}
+	if len(e.Declared.Environment)+len(e.Declared.Agent) > 0 {
+		return e.Dir.writeJSON(metricsFile, e.Declared)
+	}
+	return nil
+}
+
+// Meta returns what statistics need to know of the experiment. The optimum of a task that
+// continues is its gain.
+func (e *Experiment) Meta() result.Meta {
+	meta := e.Plan.Meta()
+	meta.Skipped, meta.Notes, meta.Tasks, meta.Definitions = e.Skipped, e.Notes, e.Tasks, e.Declared.Definitions()
+	for name, t := range meta.Tasks {
+		if t.Continuing && t.Gain != nil {
+			if meta.Optimum == nil {
+				meta.Optimum = map[string]float64{}
+			}
+			meta.Optimum[name] = *t.Gain
+		}
+	}
+	return meta
+}
+
+// Declared are the metrics that plugins declare, of their own.
+type Declared struct {
+	Environment []framework.Metric `json:"environment,omitempty"` // metrics that its plugin declared
+	Agent       []framework.Metric `json:"agent,omitempty"`       // metrics that its plugin declared
+}
+
+// Add adds the metrics of one side. Of metrics with the same name the first counts.
+func (d *Declared) Add(side string, metrics []framework.Metric) {
+	list := &d.Environment
+	if side == result.AgentMetrics {
+		list = &d.Agent
+	}
+	for _, x := range metrics {
+		if !slices.ContainsFunc(*list, func(y framework.Metric) bool { return x.Name == y.Name }) {
+			*list = append(*list, x)
+		}
+	}
+}
+
+// Definitions are those of all metrics, by the names that records have.
+func (d *Declared) Definitions() (list []metric.Definition) {
+	for _, x := range d.Environment {
+		list = append(list, definition(result.EnvironmentMetrics, x))
+	}
+	for _, x := range d.Agent {
+		list = append(list, definition(result.AgentMetrics, x))
+	}
+	return list
+}
+
+// definition is what statistics and figures need to know of a metric.
+func definition(side string, x framework.Metric) metric.Definition {
+	title := side + " " + strings.ReplaceAll(x.Name, "_", " ")
+	d := metric.Definition{
+		Name: result.MetricOf(side, x.Name), Title: title, Axis: title, Unit: x.Unit,
+		Text:   cmp.Or(x.Doc, "A metric of the "+side+"'s own."),
+		Better: metric.Better(x.Better), Value: metric.Value(x.Total),
+	}
+	if x.Unit != "" {
+		d.Axis += " (" + x.Unit + ")"
+	}
+	return d
+}

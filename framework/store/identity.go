@@ -1,0 +1,462 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
+)
+
+// ErrOtherPrograms says that an output directory holds runs that other programs made.
+var ErrOtherPrograms = errors.New("made by other programs")
+
+// ErrChanged says that a plugin, a file or a saved agent is not what it was when the
+// experiment began. Then the experiment ends, and the runs that have ended are kept.
+var ErrChanged = errors.New("changed while the experiment ran")
+
+// Provenance is the content of provenance.json: the command that began the
+// experiment and those that resumed it. Nothing in it is ever overwritten.
+type Provenance struct {
+	Session
+	Resumed []Session `json:"resumed,omitempty"` // later commands in the same directory
+	Shards  int       `json:"shards,omitempty"`  // that the experiment is divided into; 0: it was begun as a whole
+}
+
+// Session describes one command that makes runs: when, by which programs, on which
+// machine. The zero value identifies no program.
+type Session struct {
+	Rlrun string `json:"rlrun"` // version, with the commit where known
+	// BuildID is Go's build ID of rlrun if the version does not identify it: a
+	// development build or one of modified source.
+	BuildID string `json:"build_id,omitempty"`
+	// Executable is the SHA-256 of rlrun's executable if there is no such ID either.
+	Executable   string    `json:"executable_sha256,omitempty"`
+	Build        []string  `json:"build,omitempty"` // build settings that change code, such as -tags=x
+	Go           string    `json:"go"`              // version of Go that built rlrun
+	Platform     string    `json:"platform"`        // os/arch
+	Architecture string    `json:"architecture"`    // see architecture
+	Program      string    `json:"program"`         // identity of all of the above but Platform, as in records
+	CPUs         int       `json:"cpus"`            // number of processors that rlrun could use
+	Started      time.Time `json:"started"`         // by the clock of the machine
+	Command      []string  `json:"command"`         // arguments, the program first
+	Mixed        bool      `json:"mixed,omitempty"` // runs may join those of other programs
+	Seed         uint64    `json:"seed"`            // root seed
+	ConfigSHA256 string    `json:"config_sha256"`   // of what decides the records
+	// Plugins lists every plugin used.
+	Plugins []PluginProvenance `json:"plugins"`
+	// Skipped are the pairs that matrix.skip_incompatible left out.
+	Skipped []result.Skipped `json:"skipped,omitempty"`
+	// Notes are sentences that a reader of the results must know.
+	Notes []string `json:"notes,omitempty"`
+	Host  string   `json:"host,omitempty"` // name of the machine on which a shard ran
+	Job   string   `json:"job,omitempty"`  // the scheduler's name of the shard's job
+}
+
+// PluginProvenance identifies one plugin.
+type PluginProvenance struct {
+	Plugin  string   `json:"plugin"`           // as the config names it
+	Args    []string `json:"args,omitempty"`   // of its command
+	Program string   `json:"program"`          // identity, as in records; a bundled plugin has rlrun's
+	ID      string   `json:"id"`               // namespace/name@version
+	Path    string   `json:"path,omitempty"`   // of the executable; empty for a bundled plugin
+	SHA256  string   `json:"sha256,omitempty"` // of the executable, if it has one of its own
+	// Files holds the digests of the executable and of the files among the
+	// arguments, by name, and of the files that parameters name, by path.
+	Files map[string]string `json:"files,omitempty"`
+	// Sources holds what the plugin says it runs besides: digests of modules and
+	// versions of packages, by name.
+	Sources  map[string]string `json:"sources,omitempty"`
+	Replaced bool              `json:"replaced,omitempty"` // put in the place of the plugin that the config names
+}
+
+// NewSession describes this command, program and machine, and the experiment's plugins.
+// mixed accepts runs that other programs made.
+func (e *Experiment) NewSession(command []string, started time.Time, mixed bool) (*Session, error) {
+	s, err := thisProgram()
+	if err != nil {
+		return nil, err
+	}
+	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, *e.Plan.Config.Seed
+	s.ConfigSHA256 = e.Plan.Config.Digest()
+	s.Mixed, s.Skipped, s.Notes = mixed, e.Skipped, e.Notes
+	for _, program := range e.Programs {
+		s.AddPlugin(program)
+	}
+	return &s, nil
+}
+
+// thisProgram identifies the running executable.
+var thisProgram = sync.OnceValues(func() (Session, error) {
+	s := Session{Rlrun: Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Architecture: runtime.GOARCH}
+	info, known := debug.ReadBuildInfo()
+	if known {
+		s.Architecture = architecture(info)
+		s.Build = buildSettings(info)
+	}
+	s.Architecture += ", math " + mathFingerprint()
+	if !known || !released(info) {
+		path, err := os.Executable()
+		if err != nil {
+			return s, fmt.Errorf("cannot identify this program: %w", err)
+		}
+		if s.BuildID = buildID(path); s.BuildID == "" {
+			if s.Executable, err = inputfile.SHA256(path); err != nil {
+				return s, fmt.Errorf("cannot identify this program: %w", err)
+			}
+		}
+	}
+	s.Program = plan.ShortDigest(s.Rlrun, cmp.Or(s.BuildID, s.Executable), s.Build, s.Go, s.Architecture)
+	return s, nil
+})
+
+// released says whether version and commit identify the code: the build is of an
+// unmodified commit or of a published module, with the dependencies that it asks
+// for.
+func released(info *debug.BuildInfo) bool {
+	version := strings.Trim(info.Main.Version, "()")
+	if version == "" || version == "devel" || strings.Contains(version, "+dirty") {
+		return false
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.modified" && s.Value == "true" {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Replace != nil })
+}
+
+// buildID returns the ID that the go command gave an executable. It consists of digests of
+// the linked packages and of the settings. It is empty if the executable is no ELF file, or
+// its linker was told another ID. Reading it takes 0.1 ms. A digest of the executable would
+// take 40 ms, a fifth of a short rlrun run.
+func buildID(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	section := f.Section(".note.go.buildid")
+	if section == nil {
+		return ""
+	}
+	note, err := section.Data()
+	if err != nil || len(note) < 16 {
+		return ""
+	}
+	id := strings.TrimRight(string(note[16:]), "\x00") // the rest of the note is its sizes, type and name
+	if strings.Count(id, "/") != 3 {                   // as in IDs of the go command
+		return ""
+	}
+	return id
+}
+
+// architecture is the instruction set that a program was compiled for, such as
+// "amd64 v1". The compiler fuses multiplications with additions on some
+// architectures and levels only, and gonum and package math have assembly for
+// some, so the last bits of results depend on it.
+func architecture(info *debug.BuildInfo) string {
+	levels := []string{"GOAMD64", "GOARM64", "GOARM", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM"}
+	for _, s := range info.Settings {
+		if slices.Contains(levels, s.Key) {
+			return runtime.GOARCH + " " + s.Value
+		}
+	}
+	return runtime.GOARCH
+}
+
+// buildSettings lists the settings besides the architecture that change what the
+// compiler makes of a source.
+func buildSettings(info *debug.BuildInfo) (list []string) {
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "-tags", "-gcflags", "-asmflags", "-race", "-msan", "-asan", "-cover", "-compiler", "GOEXPERIMENT", "GOFIPS140":
+			if s.Value != "" && s.Value != "gc" {
+				list = append(list, s.Key+"="+s.Value)
+			}
+		}
+	}
+	return list
+}
+
+// mathFingerprint is a digest of values of elementary functions. Package math
+// selects instructions by the processor it runs on: Exp uses fused multiply-adds
+// where an amd64 processor has them. Equal programs on two machines count as equal
+// only if these functions agree.
+func mathFingerprint() string {
+	h := sha256.New()
+	var word [8]byte
+	for i := range 512 {
+		x := 0.01 + 0.0371*float64(i)
+		for _, y := range []float64{math.Exp(x), math.Exp(-x), math.Log(x), math.Log1p(x), math.Expm1(-x),
+			math.Sqrt(x), math.Sin(x), math.Pow(x, 1.7), math.Tanh(x), math.Gamma(x), math.Hypot(x, 1), math.FMA(x, x, x)} {
+			binary.LittleEndian.PutUint64(word[:], math.Float64bits(y))
+			h.Write(word[:])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:8]
+}
+
+// AddPlugin adds a plugin unless it is there already, and gives it its identity:
+// the digests of its files and its sources, or rlrun's own if it has neither.
+func (s *Session) AddPlugin(p PluginProvenance) {
+	if s.plugin(p.Plugin, p.Args) != nil {
+		return
+	}
+	p.Program = s.Program
+	if len(p.Files)+len(p.Sources) > 0 {
+		p.Program = plan.ShortDigest(p.Files, p.Sources)
+	}
+	s.Plugins = append(s.Plugins, p)
+}
+
+func (s *Session) plugin(name string, args []string) *PluginProvenance {
+	for i := range s.Plugins {
+		if p := &s.Plugins[i]; p.Plugin == name && slices.Equal(p.Args, args) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Unchanged returns an error, which wraps ErrChanged, if a file that a component's parameters
+// name, or a module that its plugin has imported, is not what it was when the plugin was
+// identified. A file that is gone is the plugin's matter.
+func (s *Session) Unchanged(ctx context.Context, c plan.Component, plugin any) error {
+	p := s.plugin(c.Plugin, c.Args)
+	if p == nil {
+		return nil
+	}
+	if process, ok := plugin.(interface {
+		Sources(context.Context) (map[string]string, error)
+	}); ok && len(p.Sources) > 0 {
+		sources, err := process.Sources(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(sources)) {
+			if was := p.Sources[name]; was != "" && was != sources[name] {
+				return fmt.Errorf("plugin %s %w: %s was %s and is %s", c.CommandLine(), ErrChanged, name, shorten(was), shorten(sources[name]))
+			}
+		}
+	}
+	for d := json.NewDecoder(bytes.NewReader(c.Params)); ; {
+		t, err := d.Token()
+		if err != nil { // the end: parameters are JSON
+			return nil
+		}
+		name, _ := t.(string)
+		was := p.Files[name]
+		if was == "" {
+			continue
+		}
+		is, err := inputfile.SHA256(name)
+		if err == nil && "sha256:"+is != was {
+			return fmt.Errorf("the file %s, which the parameters of %q name, %w: it was %s and is %s",
+				name, c.Name, ErrChanged, shorten(was), shorten("sha256:"+is))
+		}
+	}
+}
+
+// programs identifies the programs that make a cell's records.
+func (s *Session) programs(p *plan.Plan, c plan.Cell) result.Programs {
+	of := func(c plan.Component) string {
+		if plugin := s.plugin(c.Plugin, c.Args); plugin != nil {
+			return plugin.Program
+		}
+		return s.Program
+	}
+	return result.Programs{Host: s.Program, Environment: of(p.Environments[c.Environment]), Agent: of(p.Agents[c.Agent])}
+}
+
+// samePrograms refuses to add runs of other programs to those that are kept: ok
+// records whose host, environment or agent was another program than now. The error
+// wraps ErrOtherPrograms and names both.
+func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept []result.Entry) error {
+	cells := map[result.Key]plan.Cell{}
+	for _, c := range p.Cells {
+		cells[p.Key(c)] = c
+	}
+	for _, is := range now.Plugins {
+		for s := range before.sessions() {
+			if was := s.plugin(is.Plugin, is.Args); was != nil && was.Program == is.Program && was.ID != is.ID {
+				return fmt.Errorf("%s holds runs %w: the id of plugin %s was %s and is %s; a plugin must report one id", d.Path, ErrOtherPrograms, is.Plugin, was.ID, is.ID)
+			}
+		}
+	}
+	for _, e := range kept {
+		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]
+		if e.Status != result.OK || !ok {
+			continue
+		}
+		what := ""
+		switch is := now.programs(p, c); {
+		case e.Programs == is:
+			continue
+		case e.Programs == (result.Programs{}):
+			what = "an rlrun that did not record which programs made them, now " + now.describe()
+		case e.Programs.Host != is.Host:
+			was := "rlrun " + e.Programs.Host
+			if old := before.session(e.Programs.Host); old != nil {
+				was = old.describe()
+			}
+			what = was + ", now " + now.describe()
+		case e.Programs.Environment != is.Environment:
+			what = pluginDifference(p.Environments[c.Environment], e.Programs.Environment, before, now)
+		default:
+			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
+		}
+		return fmt.Errorf("%s holds runs %w: %s",
+			d.Path, ErrOtherPrograms, what)
+	}
+	return nil
+}
+
+// sameSession refuses other programs than those of the session that began the
+// experiment. The error wraps ErrOtherPrograms.
+func (first *Provenance) sameSession(d Dir, now *Session) error {
+	if first.Program != "" && first.Program != now.Program {
+		return fmt.Errorf("%s was begun and its runs are %w: %s, now %s", d.Path, ErrOtherPrograms, first.describe(), now.describe())
+	}
+	for _, is := range now.Plugins {
+		if was := first.plugin(is.Plugin, is.Args); was != nil && was.Program != is.Program {
+			return fmt.Errorf("%s was begun and its runs are %w: %s", d.Path, ErrOtherPrograms,
+				pluginDifference(plan.Component{Plugin: is.Plugin, Args: is.Args}, was.Program, first, now))
+		}
+	}
+	return nil
+}
+
+// describe names rlrun in a sentence.
+func (s *Session) describe() string {
+	text := fmt.Sprintf("rlrun %s (%s, %s", s.Rlrun, s.Go, s.Architecture)
+	if s.BuildID != "" {
+		text += ", build ID " + s.BuildID[:min(10, len(s.BuildID))]
+	}
+	if s.Executable != "" {
+		text += ", sha256:" + s.Executable[:min(10, len(s.Executable))]
+	}
+	return text + ")"
+}
+
+// session finds the one in which rlrun had an identity.
+func (p *Provenance) session(program string) *Session {
+	for s := range p.sessions() {
+		if s.Program == program {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *Provenance) sessions() func(yield func(*Session) bool) {
+	return func(yield func(*Session) bool) {
+		if !yield(&p.Session) {
+			return
+		}
+		for i := range p.Resumed {
+			if !yield(&p.Resumed[i]) {
+				return
+			}
+		}
+	}
+}
+
+// pluginDifference says how a component's plugin differs from the one of identity
+// was.
+func pluginDifference(c plan.Component, was string, before *Provenance, now *Session) string {
+	name := "plugin " + c.CommandLine()
+	is := now.plugin(c.Plugin, c.Args)
+	for s := range before.sessions() {
+		old := s.plugin(c.Plugin, c.Args)
+		if old == nil || old.Program != was || is == nil {
+			continue
+		}
+		for _, pair := range [][2]map[string]string{{old.Files, is.Files}, {old.Sources, is.Sources}} {
+			a, b := pair[0], pair[1]
+			for _, k := range slices.Sorted(maps.Keys(a)) {
+				if a[k] != b[k] {
+					return fmt.Sprintf("%s: %s was %s and is %s", name, k, shorten(a[k]), shorten(b[k]))
+				}
+			}
+			for _, k := range slices.Sorted(maps.Keys(b)) {
+				if _, had := a[k]; !had {
+					return fmt.Sprintf("%s: %s was absent and is %s", name, k, shorten(b[k]))
+				}
+			}
+		}
+	}
+	program := now.Program
+	if is != nil {
+		program = is.Program
+	}
+	return fmt.Sprintf("%s was program %s and is program %s", name, was, program)
+}
+
+// shorten cuts a digest to ten digits.
+func shorten(digest string) string {
+	const kind = "sha256:"
+	if hexadecimal, ok := strings.CutPrefix(digest, kind); ok {
+		return kind + hexadecimal[:min(10, len(hexadecimal))]
+	}
+	if digest == "" {
+		return "absent"
+	}
+	return digest
+}
+
+// Provenance reads provenance.json of the output directory; an empty one if
+// there is none.
+func (d Dir) Provenance() (*Provenance, error) { return d.readProvenance(ProvenanceFile) }
+
+func (d Dir) readProvenance(name string) (*Provenance, error) {
+	var p Provenance
+	_, err := d.readJSON(name, &p, "; move it away to go on without it")
+	return &p, err
+}
+
+// add adds a session. The first one began the experiment.
+func (p *Provenance) add(s Session) {
+	if p.Started.IsZero() {
+		p.Session = s
+	} else {
+		p.Resumed = append(p.Resumed, s)
+	}
+}
+
+// Version returns the program's module version, with the commit it was built
+// from where the build recorded one.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	parts := []string{strings.Trim(info.Main.Version, "()")}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			parts = append(parts, s.Value)
+		}
+		if s.Key == "vcs.modified" && s.Value == "true" {
+			parts = append(parts, "modified")
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Records lists the records of the directory. Of two that differ it says which plugin is
+// not deterministic. It ends with the context's cause when that is done.
+func (d Dir) Records(ctx context.Context, p *plan.Plan) (*result.Runs, error) {
+	runs, err := result.OpenRunsContext(ctx, d.Path)
+	return runs, Blame(p, err)
+}
+
+// shardRecords lists the records of a shard's runs.
+func (d Dir) shardRecords(ctx context.Context, p *plan.Plan, s plan.Shard) (*result.Runs, error) {
+	numbers := p.FirstNumbers()
+	runs, err := result.OpenShard(ctx, d.Path, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
+		number, ok := numbers[result.Key{Environment: environment, Agent: agent}]
+		if !ok {
+			return nil
+		}
+		return s.Runs(number, first, min(last, p.Config.Runs-1))
+	}})
+	return runs, Blame(p, err)
+}
+
+// Compact packs the records of the experiment (result.Compact).
+func (d Dir) Compact(ctx context.Context, p *plan.Plan) (before, after int, err error) {
+	before, after, err = result.Compact(ctx, p.Meta(), d.Path)
+	return before, after, Blame(p, err)
+}
+
+// Blame adds to an error about records of a run that differ which plugin is not deterministic.
+// Plugins that come with rlrun are. It returns other errors as they are.
+func Blame(p *plan.Plan, err error) error {
+	var double *result.DoubleError
+	if !errors.As(err, &double) || double.Programs[0] != double.Programs[1] {
+		return err
+	}
+	by := double.Programs[0]
+	var names []string
+	for _, part := range []struct {
+		list           []plan.Component
+		label, program string
+	}{{p.Environments, double.Environment, by.Environment}, {p.Agents, double.Agent, by.Agent}} {
+		if i := slices.IndexFunc(part.list, func(c plan.Component) bool { return c.Name == part.label }); i >= 0 && part.program != by.Host {
+			names = append(names, "plugin "+part.list[i].CommandLine())
+		}
+	}
+	switch len(names) {
+	case 1:
+		double.Fault = names[0] + " is not deterministic"
+	case 2:
+		double.Fault = strings.Join(names, " or ") + " is not deterministic (rlrun run --verify says which)"
+	}
+	return double
+}

@@ -1,0 +1,390 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
+)
+
+// SplitAgent splits DIR:AGENT at the first colon after the name of a directory that
+// exists. AGENT is empty where text is a directory.
+func SplitAgent(text string) (dir, agent string, err error) {
+	is := func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.IsDir()
+	}
+	if is(text) {
+		return text, "", nil
+	}
+	for i, r := range text {
+		if r == ':' && i > 0 && is(text[:i]) {
+			return text[:i], text[i+1:], nil
+		}
+	}
+	return "", "", fmt.Errorf("%q names no output directory; write DIR:AGENT", text)
+}
+
+// SavedAgents are the saved agents that a component begins with in an environment, in the
+// order of their runs.
+type SavedAgents []agentFile
+
+// WarmStarts are the saved agents that the agents of a plan begin with, by the labels of
+// agent and environment.
+type WarmStarts map[[2]string]warmStart
+
+type warmStart struct {
+	saved SavedAgents // at least one, if err is nil
+	err   error
+}
+
+// FindWarmStarts finds the saved agents of a plan. Of files it reads what they say of
+// themselves.
+func FindWarmStarts(p *plan.Plan) WarmStarts {
+	found := WarmStarts{}
+	files := map[string][]agentFile{} // of output directories
+	find := func(c plan.Component, environment string) (SavedAgents, error) {
+		dir, agent, err := SplitAgent(c.WarmStart.From)
+		if err != nil {
+			return nil, err
+		}
+		list, read := files[dir]
+		if !read {
+			if list, err = (Dir{Path: dir}).agents(); err != nil {
+				return nil, err
+			}
+			files[dir] = list
+		}
+		saved, err := choose(c.WarmStart, list, dir, cmp.Or(agent, c.Name), environment)
+		if i := slices.IndexFunc(list, func(f agentFile) bool { return f.damage != nil && f.Agent == "" }); err != nil && i >= 0 {
+			err = fmt.Errorf("%w; %w", err, list[i].damage)
+		}
+		return saved, err
+	}
+	for _, c := range p.Agents {
+		for _, e := range p.Environments {
+			if c.WarmStart != nil {
+				saved, err := find(c, e.Name)
+				found[[2]string{c.Name, e.Name}] = warmStart{saved, err}
+			}
+		}
+	}
+	return found
+}
+
+// Of returns the saved agents for a component in an environment. There is at least one.
+func (w WarmStarts) Of(c plan.Component, environment string) (SavedAgents, error) {
+	found := w[[2]string{c.Name, environment}]
+	return found.saved, found.err
+}
+
+// choose selects among the files of an output directory.
+func choose(w *plan.WarmStart, files []agentFile, dir, agent, environment string) (SavedAgents, error) {
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s has no saved agents; run its experiment with save: true", dir)
+	}
+	distinct := func(of func(*agentFile) string, among []agentFile) (names []string) {
+		for i := range among {
+			if name := of(&among[i]); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	keep := func(ok func(*agentFile) bool) {
+		files = slices.DeleteFunc(slices.Clone(files), func(f agentFile) bool { return !ok(&f) })
+	}
+	all := files
+	if keep(func(f *agentFile) bool { return f.Agent == agent }); len(files) == 0 {
+		return nil, fmt.Errorf("%s has no saved agent %q; it has %s", dir, agent, cmp.Or(quoted(distinct(func(f *agentFile) string { return f.Agent }, all)), "none"))
+	}
+	environments := distinct(func(f *agentFile) string { return f.Environment }, files)
+	name := cmp.Or(w.Environment, environment)
+	if w.Environment == "" && !slices.Contains(environments, name) && len(environments) == 1 {
+		name = environments[0]
+	}
+	if keep(func(f *agentFile) bool { return f.Environment == name }); len(files) == 0 {
+		return nil, fmt.Errorf("%s has no agent %q saved in the environment %q; it has some of %s: choose one with environment", dir, agent, name, quoted(environments))
+	}
+	step := w.Step
+	if step == 0 {
+		for _, f := range files {
+			step = max(step, f.Step)
+		}
+	}
+	all = files
+	if keep(func(f *agentFile) bool { return f.Step == step }); len(files) == 0 {
+		return nil, fmt.Errorf("%s has no agent %q of step %d; it has some of the steps %s", dir, agent, step,
+			strings.Join(distinct(func(f *agentFile) string { return fmt.Sprint(f.Step) }, all), ", "))
+	}
+	slices.SortFunc(files, func(a, b agentFile) int { return a.Run - b.Run })
+	for i := range files[1:] {
+		if files[i].Run == files[i+1].Run {
+			return nil, fmt.Errorf("%s and %s hold the agent of one run; remove one of them", files[i].path, files[i+1].path)
+		}
+	}
+	return files, nil
+}
+
+// trainedAgent returns the plan of the experiment with one agent alone, which begins where
+// it was saved and makes no steps. Its name may be empty if there is one agent.
+func (d Dir) TrainedAgent(name string) (*plan.Plan, error) {
+	e, err := d.Read()
+	if err != nil {
+		return nil, err
+	}
+	names := plan.Labels(e.Plan.Agents)
+	if name == "" && len(names) == 1 {
+		name = names[0]
+	}
+	i := slices.Index(names, name)
+	switch {
+	case name == "":
+		return nil, fmt.Errorf("%s has several agents: write DIR:AGENT with one of %s", d.Path, quoted(names))
+	case i < 0:
+		return nil, fmt.Errorf("%s has no agent %q; its experiment has %s", d.Path, name, quoted(names))
+	}
+	c := e.Plan.Agents[i]
+	c.WarmStart = &plan.WarmStart{From: d.Path + ":" + name}
+	e.Plan.Agents, e.Plan.Config.Steps = []plan.Component{c}, 0
+	return e.Plan, nil
+}
+
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Of returns the agent that run k begins with. It is the k-th, modulo the number of
+// agents.
+func (o SavedAgents) Of(run int) (*loop.Snapshot, error) {
+	f := &o[run%len(o)]
+	_, s, err := readAgent(f.path, f.digest)
+	return s, err
+}
+
+// Told is what an agent is told of its runs.
+type Told struct {
+	Before int // steps that it has learned from before its run begins
+	// Steps are those of its run, and those before. In an experiment without steps it is
+	// what the agent was saved under.
+	Steps int
+	// Discount is the experiment's, or what the agent was saved under.
+	Discount float64
+}
+
+// Told returns what an agent of the plan is told.
+func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
+	for _, e := range p.Environments {
+		for _, f := range w[[2]string{c.Name, e.Name}].saved { // of the first: all share this
+			if f.damage != nil {
+				continue
+			}
+			told := Told{Before: f.Before + f.Step, Steps: f.Before + f.Step + p.Config.Steps, Discount: f.Discount}
+			if p.Config.Steps == 0 {
+				told.Steps = f.Spec.Steps
+			}
+			return told
+		}
+	}
+	return Told{Steps: p.Config.Steps, Discount: *p.Config.Discount}
+}
+
+// belongs refuses saved agents that are not of one experiment: the one whose config and
+// provenance are in their output directory, if they are there. Damaged ones are left to check.
+func (o SavedAgents) belongs() error {
+	dir := Dir{Path: filepath.Dir(filepath.Dir(o[0].path))}
+	of, err := dir.Read()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var programs map[string]bool
+	var identities map[result.Key]string
+	if of != nil {
+		if programs, err = dir.allPrograms(); err != nil {
+			return err
+		}
+		identities = of.Plan.Identities()
+	}
+	var first *agentFile // that names its experiment
+	for i := range o {
+		f := &o[i]
+		if f.damage != nil {
+			continue
+		}
+		refuse := func(format string, args ...any) error {
+			return fmt.Errorf("%s is not of the experiment in %s: %s; remove it to go on without it", f.path, dir.Path, fmt.Sprintf(format, args...))
+		}
+		if _, run, step := f.pair(); run != f.Run || step != f.Step {
+			return fmt.Errorf("%s holds the agent of run %d after step %d: its name must end with .%[2]d.%[3]d%s", f.path, f.Run, f.Step, agentExt)
+		}
+		if first == nil && f.Experiment != "" { // an old version names none
+			first = f
+		}
+		if f.Experiment != "" && f.Experiment != first.Experiment {
+			return fmt.Errorf("%s and %s were saved by different experiments; remove one of them", first.path, f.path)
+		}
+		if of == nil {
+			continue
+		}
+		want, has := identities[result.Key{Environment: f.Environment, Agent: f.Agent}]
+		switch {
+		case !has:
+			return refuse("that has no agent %q in an environment %q", f.Agent, f.Environment)
+		case f.Experiment != "" && f.Experiment != want:
+			return refuse("it was saved with another seed or other parameters (its identity is %.40q, the experiment's %q)", f.Experiment, want)
+		case f.Run >= of.Plan.Config.Runs:
+			return refuse("it is of run %d, and there are %d, counted from 0", f.Run, of.Plan.Config.Runs)
+		case f.Step > of.Plan.Config.Steps:
+			return refuse("it is of step %d, and runs have %d", f.Step, of.Plan.Config.Steps)
+		case len(programs) > 0 && !programs[f.Program]:
+			return refuse("it was saved by program %.40q, which %s does not name", f.Program, ProvenanceFile)
+		}
+	}
+	return nil
+}
+
+// Mixed says whether different programs saved the agents.
+func (o SavedAgents) Mixed() bool {
+	whole := slices.DeleteFunc(slices.Clone(o), func(f agentFile) bool { return f.damage != nil })
+	return slices.ContainsFunc(whole, func(f agentFile) bool { return f.Program != whole[0].Program })
+}
+
+// allPrograms returns the identities of the programs that made runs in the directory;
+// none if it does not say.
+func (d Dir) allPrograms() (map[string]bool, error) {
+	all := map[string]bool{}
+	files, err := fs.Glob(os.DirFS(d.Path), provenanceDir+"/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(files, ProvenanceFile) {
+		p, err := d.readProvenance(name)
+		if err != nil {
+			return nil, err
+		}
+		for s := range p.sessions() {
+			for _, plugin := range s.Plugins {
+				all[plugin.Program] = true
+			}
+		}
+	}
+	return all, nil
+}
+
+// pickled begins the state of an agent in Python that is a pickle: to read it runs code that
+// is in it.
+const pickled = "RLPICKLE"
+
+// Check makes sure that an agent of a plugin can begin with each of the saved agents. load
+// loads the state of one. Without trust, a state that is a pickle is refused.
+func (o SavedAgents) Check(id string, c plan.Component, spec framework.Spec, trust bool, load func(state []byte) error) error {
+	if err := o.belongs(); err != nil {
+		return err
+	}
+	is, err := newSavedSpec(spec)
+	if err != nil {
+		return err
+	}
+	for _, f := range o {
+		a, s, err := readAgent(f.path, "")
+		if errors.Is(err, errAgentFile) {
+			return fmt.Errorf("%w; remove it to go on without it", err)
+		}
+		if err != nil {
+			return err
+		}
+		refuse := func(what string, was, is any) error {
+			return fmt.Errorf("%s is of another agent: %s was %v and is %v", f.path, what, was, is)
+		}
+		misfit := func(what string, was, is json.RawMessage) error {
+			return fmt.Errorf("%s does not fit the environment: the space of %s was %s and is %s", f.path, what, was, is)
+		}
+		switch {
+		case a.ID != id:
+			return refuse("the plugin", a.ID, id)
+		case !sameJSON(a.Params, c.Params):
+			return refuse("params", text(a.Params), text(c.Params))
+		case !reflect.DeepEqual(a.Exploration, c.Exploration):
+			was, _ := json.Marshal(a.Exploration)
+			now, _ := json.Marshal(c.Exploration)
+			return refuse("exploration", string(was), string(now))
+		case !sameJSON(a.Spec.Observation, is.Observation):
+			return misfit("observations", a.Spec.Observation, is.Observation)
+		case !sameJSON(a.Spec.Action, is.Action):
+			return misfit("actions", a.Spec.Action, is.Action)
+		}
+		if !trust && bytes.HasPrefix(s.State, []byte(pickled)) {
+			return fmt.Errorf("%s is a pickle, and reading it runs code that is in it: if you trust who saved it, add --trust", f.path)
+		}
+		if err := load(s.State); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	return nil
+}
+
+func text(data json.RawMessage) string {
+	if len(data) == 0 {
+		return "{}"
+	}
+	return string(data)
+}
+
+// sameJSON says whether two texts are the same value. An absent one is {}.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	for _, v := range []struct {
+		text json.RawMessage
+		to   *any
+	}{{a, &x}, {b, &y}} {
+		if len(bytes.TrimSpace(v.text)) == 0 {
+			*v.to = map[string]any{}
+		} else if json.Unmarshal(v.text, v.to) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+// Files adds the digests of the saved agents that a component of the plan begins with.
+// From now on these agents are bound: Of refuses others.
+func (w WarmStarts) Files(p *plan.Plan, c plan.Component, files map[string]string) error {
+	for _, e := range p.Environments {
+		found, warm := w[[2]string{c.Name, e.Name}]
+		if found.err != nil {
+			return found.err
+		}
+		if !warm {
+			continue
+		}
+		h := sha256.New()
+		for i := range found.saved {
+			f, err := &found.saved[i], error(nil)
+			if f.digest, err = inputfile.SHA256(f.path); err != nil {
+				return err
+			}
+			fmt.Fprintln(h, filepath.Base(f.path), f.digest)
+		}
+		files[fmt.Sprintf("warm_start %s, %s", c.WarmStart.From, e.Name)] = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	}
+	return nil
+}
