@@ -154,6 +154,9 @@ func capableAgent(c *agentCheck, d *vector.Description) error {
 		return nil // CheckVectorAgent says so
 	}
 	for _, name := range slices.Concat(d.Capabilities, has) {
+		if name == vector.PickleCapability {
+			continue // a property of what it saves
+		}
 		if err := listed(d, name, "the agent has it", slices.Contains(has, name)); err != nil {
 			return err
 		}

@@ -17,6 +17,10 @@ const (
 	KindAgent       Kind = "agent"
 )
 
+// PickleCapability marks agents in Python whose saved states are pickled: to load one runs
+// code that is in it. docs/protocol.md has more.
+const PickleCapability = "pickle"
+
 // Description is what a plugin says of itself before anything is opened.
 type Description struct {
 	ID   string `json:"id"`   // namespace/name@version
@@ -26,7 +30,7 @@ type Description struct {
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
 	// and the names of Calls, of agents "checkpoint" (Save and Load), "greedy"
-	// (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
+	// (AgentAbilities.Greedy), "options" (AgentAbilities.Options) and PickleCapability.
 	Capabilities []string `json:"capabilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.

@@ -41,6 +41,7 @@ from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, Nee
 from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
 from rlrun.results import Comparison, Results, compare, read_results
+from rlrun.saved import pack, unpack
 from rlrun.serve import serve
 from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
 from rlrun.streams import Lanes, Streams
@@ -76,8 +77,10 @@ __all__ = [
     "VectorEnvironment",
     "VectorOptionAgent",
     "compare",
+    "pack",
     "param",
     "read_results",
     "serve",
+    "unpack",
 ]
 __version__ = "0.1.0"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlrun import _abilities, _decisions, spaces
+from rlrun import _abilities, _decisions, saved, spaces
 from rlrun._decisions import Decisions
 from rlrun._notes import Note
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
@@ -372,24 +372,30 @@ class AgentLanes:
         return _abilities.ask(self if own else self.agent, ability, lane, question)
 
     def save(self, lane: int) -> bytes:
-        """Return a lane's last observation and action, then what its agent saves."""
+        """Return the format of what the agent saves, the lane's last observation and action, and what it saves."""
         if not self._begun[lane]:
             raise NeedsReset("the lane has not begun a run", lane=lane)
         last: bytes = self._observations[lane].tobytes() + self._actions[lane].tobytes()
-        return last + self.agent.save(lane)
+        state = _abilities.BY_NAME["save"].to_bytes(self.agent.save(lane))
+        if state[:8] in (saved.ARRAYS, saved.PICKLE):
+            return state[:8] + last + state[8:]
+        return saved.OTHER + last + state
 
     def load(self, lane: int, state: bytes) -> None:
         """Let a lane go on as the one that was saved."""
+        form, state = state[:8], state[8:]
         sizes = [c[lane].nbytes for c in (self._observations, self._actions)]
-        if len(state) < sum(sizes):
-            raise Error("this is not the state of a lane")
-        self.agent.load(lane, state[sum(sizes) :])
-        at = 0
-        self._observations, self._actions = self._observations.copy(), self._actions.copy()
-        for column, size in zip((self._observations, self._actions), sizes, strict=True):
+        if form not in (saved.ARRAYS, saved.PICKLE, saved.OTHER) or len(state) < sum(sizes):
+            raise Error("this is not the state of a lane", lane=lane)
+        columns, at = [self._observations.copy(), self._actions.copy()], 0
+        for column, size in zip(columns, sizes, strict=True):
             entry = np.frombuffer(state[at : at + size], column.dtype)
             column[lane] = entry.reshape(column.shape[1:])
             at += size
+        if self.spec.observation.outside(columns[0][lane : lane + 1]).any():
+            raise Error(f"the saved observation is not in {self.spec.observation}", lane=lane)
+        self.agent.load(lane, (b"" if form == saved.OTHER else form) + state[at:])
+        self._observations, self._actions = columns
         self._begun[lane] = True
 
     def close(self) -> None:

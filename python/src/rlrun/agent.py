@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -10,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rlrun import saved
 from rlrun.environment import Spec, _Described
-from rlrun.errors import Error
 from rlrun.spaces import Array
 from rlrun.streams import Lanes
 
@@ -80,34 +79,29 @@ class Agent(_Described, ABC):
         raise NotImplementedError
 
     checkpoints: ClassVar[bool] = True
-    """Whether the agent can be saved. False if its attributes can be neither pickled nor saved by `save`."""
+    """Whether the agent can be saved. False if its attributes are none that `save` takes, and it is not overridden."""
+
+    pickles: ClassVar[bool] = False
+    """Whether `save` pickles. To read pickled bytes runs code in them: rlrun loads such agents only with --trust."""
 
     def save(self) -> bytes:
-        """Return all that the agent's behaviour depends on: its attributes, pickled, unless this is overridden."""
-        try:
-            return pickle.dumps(vars(self))
-        except Exception as e:
-            cure = "override save and load, or say checkpoints = False"
-            raise Error(f"{_unpicklable(vars(self))} cannot be pickled ({e}): {cure}") from e
+        """Return all that the agent's behaviour depends on: its attributes, as `rlrun.pack` writes them.
+
+        Agents with other attributes override save and load, or say ``pickles = True``.
+        """
+        return saved.save(vars(self), self.pickles)
 
     def load(self, state: bytes) -> None:
-        """Restore the state that `save` returned: the agent then acts as the saved one."""
-        attributes = pickle.loads(state)
+        """Restore the state that `save` returned: the agent then acts as the saved one.
+
+        The bytes may be anybody's: an override must not run code in them, as pickle does.
+        """
+        attributes = saved.load(state, self.pickles, vars(self))
         vars(self).clear()
         vars(self).update(attributes)
 
     def close(self) -> None:
         """Free the resources of the copy. It is called at the end of its run."""
-
-
-def _unpicklable(attributes: dict[str, Any]) -> str:
-    """Name the first attribute that cannot be pickled."""
-    for name, value in attributes.items():
-        try:
-            pickle.dumps(value)
-        except Exception:
-            return f"the attribute {name}"
-    return "the agent"
 
 
 class VectorAgent(_Described, ABC):
@@ -148,7 +142,10 @@ class VectorAgent(_Described, ABC):
         raise NotImplementedError
 
     def save(self, lane: int) -> bytes:
-        """Return all that a lane's behaviour depends on. Agents that can be saved override this and load."""
+        """Return all that a lane's behaviour depends on. Agents that can be saved override this and load.
+
+        `rlrun.pack` makes bytes of arrays and plain values, and `rlrun.unpack` reads them without running code.
+        """
         raise NotImplementedError
 
     def load(self, lane: int, state: bytes) -> None:

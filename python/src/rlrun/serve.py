@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -35,6 +36,16 @@ THREADS = 4096
 _ID = re.compile(r"[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0-9A-Za-z.+-]+")
 _REQUIRES = re.compile(r"(rlrun\s*>=\s*\d+(\.\d+){0,2})?")
 
+_DECLARED: dict[str, tuple[type, ...]] = {
+    "requires": (str,),
+    "preferred_lanes": (int,),
+    "frames_per_second": (float, int),
+    "breaks": (Mapping,),
+    "checkpoints": (bool,),
+    "pickles": (bool,),
+}
+"""The types of what a class declares."""
+
 Kind = type[Environment] | type[VectorEnvironment] | type[Agent] | type[VectorAgent]
 
 
@@ -49,6 +60,9 @@ class ClassPlugin:
             raise TypeError(
                 f'{cls.__name__}.id is {identity!r}; it must read namespace/name@version in lower case, "me/walk@1"'
             )
+        for name, kinds in _DECLARED.items():
+            if not isinstance(declared := getattr(cls, name, None), kinds) and declared is not None:
+                raise TypeError(f"{cls.__name__}.{name} is {declared!r}, must be a {kinds[0].__name__}")
         if not _REQUIRES.fullmatch(cls.requires):
             raise TypeError(f'{cls.__name__}.requires is {cls.requires!r}; it must read "rlrun >= 0.2.0"')
         self.cls = cls
@@ -101,7 +115,9 @@ def _capabilities(cls: type) -> list[str]:
     if issubclass(cls, Agent):  # which all have save and load
         del methods["checkpoint"]
     names = [name for name, needs in methods.items() if all(overrides(cls, base, method) for method in needs)]
-    names += ["checkpoint"] * (issubclass(cls, Agent) and cls.checkpoints)
+    if issubclass(cls, Agent) and cls.checkpoints:
+        own = overrides(cls, Agent, "save")
+        names += ["checkpoint"] + ["pickle"] * (cls.pickles and not own)
     return names + ["options"] * issubclass(cls, (OptionAgent, VectorOptionAgent))
 
 
