@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import py_compile
 import subprocess
 import sys
 import sysconfig
@@ -1007,3 +1008,52 @@ def test_bounds_left_out_are_unknown() -> None:
     assert rlrun.Spec.from_proto(message) == zero
     low = rlrun.Spec(two, two, reward_low=-1, reward_high=0)
     assert (low.reward_low, low.reward_high) == (-1, 0)
+
+
+LOADS = """
+import sys
+sys.path.insert(0, ".")
+import before
+import rlrun
+from rlrun import _loading, _sources
+import after
+
+def named():
+    import later
+
+first = _sources.imported()
+assert first["module __main__"] == _loading.digest(open(__file__, "rb").read())
+for name in ("before", "after"):
+    open(name + ".py", "a").write("\\n")
+assert _sources.imported() == first  # what was loaded, not what is there now
+assert first["module after"] == _loading.digest(b"x = 1\\n"), first
+assert after.x == 1, "compiled code of another program was run"
+import untold
+open("later.py", "a").write("\\n")
+try:
+    named()
+except ImportError as e:
+    print(e)
+"""
+
+
+def test_modules_are_digested_as_they_are_loaded(tmp_path: Path) -> None:
+    """Compiled code beside a source of the same size and time is not run, and a changed file is not loaded."""
+    for name, code in {"before": "x = 0\n", "after": "x = 2\n", "later": "", "untold": "", "load": LOADS}.items():
+        (tmp_path / f"{name}.py").write_text(code)
+    after = tmp_path / "after.py"
+    os.utime(after, (1e9, 1e9))
+    py_compile.compile(str(after))
+    after.write_text("x = 1\n")
+    os.utime(after, (1e9, 1e9))
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [sys.executable, "load.py"],
+        cwd=tmp_path,
+        env=environ | {"RLRUN_PLUGIN": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "later.py changed while the experiment ran" in done.stdout

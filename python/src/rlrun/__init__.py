@@ -35,6 +35,13 @@ Read what an experiment found with `read_results`, and compare agents with `comp
 The names are the literature's (Sutton & Barto; Gymnasium).
 """
 
+import os
+
+if "RLRUN_PLUGIN" in os.environ:  # before any other module is loaded
+    from rlrun import _loading
+
+    _loading.install()
+
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import importlib.util
 import pkgutil
 import sys
@@ -16,6 +15,8 @@ from importlib import metadata
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rlrun import _loading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -28,7 +29,8 @@ def imported() -> dict[str, str]:
     as in a function that was not called yet. Their files are neither in the standard library nor in site-packages.
     Keys are "module NAME" and "package NAME"; values "sha256:" and hexadecimal digits, and versions. Modules without a
     file and files that cannot be read are left out, and so is a script that pip wrote: it names the directory of its
-    Python, and the host pins it without that. Files are read anew: an edit after the import counts.
+    Python, and the host pins it without that. The digest of a module that was loaded is of the source that was compiled
+    (see `_loading`); the file of any other is read now, and it is not loaded later if it has changed then.
     """
     found: dict[str, str] = {}
     packages: dict[str, dict[str, Path]] = {}
@@ -167,6 +169,7 @@ def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
 
 def _add_module(found: dict[str, str], name: str, path: Path) -> None:
     try:
-        found[f"module {name}"] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+        known = _loading.loaded.get(name) or _loading.told.setdefault(name, _loading.digest(path.read_bytes()))
     except OSError:
         return
+    found[f"module {name}"] = known

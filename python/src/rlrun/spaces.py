@@ -267,6 +267,8 @@ def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = Fals
             out = array.astype(dtype)
         bad = np.isinf(out) & np.isfinite(array)
     elif array.dtype.kind == "f":
+        if not array.shape:
+            raise InvalidAnswer(f"{name} {array.item()!r} is no whole number")
         cure = "return integers, or make the space a Box of float64"
         raise InvalidAnswer(f"{name} of {array.dtype} ({shown(array.tolist())}), want {dtype}: {cure}")
     else:
