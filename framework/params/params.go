@@ -24,7 +24,10 @@ import (
 // Documentation comes from the tag jsonschema_description, ranges and choices from
 // the tag jsonschema (github.com/invopop/jsonschema). Default values come from
 // defaults or, for fields that are left out of JSON, from the tag. Every field is
-// optional unless tagged jsonschema:"required"; unknown keys are refused.
+// optional unless tagged jsonschema:"required"; unknown keys are refused. A parameter
+// that has an effect with some values of the others alone says so in the tag when,
+// as in when:"policy=softmax", when:"map=none" (none is left out) or
+// when:"replays=0 and schedule=harmonic or planning!=0"; Decode refuses it with others.
 func Schema(defaults any) json.RawMessage {
 	r := jsonschema.Reflector{ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Anonymous: true}
 	schema := r.Reflect(defaults)
@@ -32,6 +35,7 @@ func Schema(defaults any) json.RawMessage {
 	if err == nil {
 		err = setDefaults(schema, values)
 	}
+	setEffects(schema, "", tags.Effects(defaults))
 	var data []byte
 	if err == nil {
 		data, err = json.Marshal(schema)
@@ -66,8 +70,21 @@ func setDefaults(s *jsonschema.Schema, values json.RawMessage) error {
 	return nil
 }
 
-// Decode reads params into v, which holds the defaults. Unknown keys and values
-// of the wrong type are errors wrapping framework.ErrInvalidParams. Empty params
+// setEffects adds to the documentation of a property with which others it has an effect.
+func setEffects(s *jsonschema.Schema, prefix string, effects map[string]string) {
+	if s.Properties == nil {
+		return
+	}
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		if effect := effects[prefix+p.Key]; effect != "" {
+			p.Value.Description = strings.TrimSpace(p.Value.Description + " Only with " + effect + ".")
+		}
+		setEffects(p.Value, prefix+p.Key+".", effects)
+	}
+}
+
+// Decode reads params into v, which holds the defaults. Unknown keys, values
+// of the wrong type and parameters without an effect (see Schema) are errors wrapping framework.ErrInvalidParams. Empty params
 // leave v as it is.
 func Decode(data json.RawMessage, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -80,6 +97,9 @@ func Decode(data json.RawMessage, v any) error {
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fmt.Errorf("params: more than one value: %w", framework.ErrInvalidParams)
+	}
+	if err := tags.CheckEffect(data, v); err != nil {
+		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package linearagents
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,7 +21,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 		p.Features = Features{Tilings: rapid.IntRange(1, 3).Draw(t, "tilings"), Tiles: 2, Memory: 1 << 10}
 		p.Members, p.Gamma, p.Step = 2, 0.9, 0.3
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.8}).Draw(t, "lambda")
-		raw := must.Get(json.Marshal(p))(t)
+		raw := effective(t, p, "mask", "redraw", "traces")
 		x := open(t, string(raw))
 		must.Do(t, x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Uniform}))
 		v := x.evaluation

@@ -53,7 +53,11 @@ func TestSARSAIsTheBox(t *testing.T) {
 			Lambda: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "lambda"), Traces: rapid.SampledFrom([]string{"replacing", "accumulating"}).Draw(t, "traces"),
 			Epsilon: 0.5,
 		}
-		raw := must.Get(json.Marshal(p))(t)
+		var none []string
+		if p.Lambda == 0 {
+			none = []string{"traces"}
+		}
+		raw := effective(t, p, none...)
 		a := must.Get(SARSA().OpenAgent(t.Context(), raw, boxed, 1))(t)
 		x := lanes.Learners[[]float64](a)[0].(*sarsa)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

@@ -15,19 +15,19 @@ import (
 type bootstrapModelParams struct {
 	Members int     `json:"members" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"K, the number of models; a choice of ours. Solving takes K times as long."`
 	Belief  string  `json:"belief,omitempty" jsonschema:"enum=bootstrap,enum=posterior" jsonschema_description:"Kind of models. bootstrap: each model has its own draw of the prior and its own random weights of the data (Oza & Russell 2001). posterior: draws from the posterior, which are repeated whenever models are solved (Strens 2000). The default is a choice of ours."`
-	Update  string  `json:"update,omitempty" jsonschema:"enum=poisson,enum=double-or-nothing,enum=exponential" jsonschema_description:"With belief bootstrap: the weight of a step for a member. poisson: Poisson(1); default as in Oza & Russell (2001). double-or-nothing: 2 or 0 with equal probability (Owen & Eckles 2012). exponential: Exp(1) (Rubin 1981)."`
-	Weight  float64 `json:"weight" jsonschema:"exclusiveMinimum=0" jsonschema_description:"With belief bootstrap: weight of a member's draw of the prior, in steps of every state and action; a choice of ours."`
+	Update  string  `json:"update,omitempty" when:"belief=bootstrap" jsonschema:"enum=poisson,enum=double-or-nothing,enum=exponential" jsonschema_description:"With belief bootstrap: the weight of a step for a member. poisson: Poisson(1); default as in Oza & Russell (2001). double-or-nothing: 2 or 0 with equal probability (Owen & Eckles 2012). exponential: Exp(1) (Rubin 1981)."`
+	Weight  float64 `json:"weight" when:"belief=bootstrap" jsonschema:"exclusiveMinimum=0" jsonschema_description:"With belief bootstrap: weight of a member's draw of the prior, in steps of every state and action; a choice of ours."`
 
 	Alpha    *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor. Default: 1 over the number of states, so that the prior weighs one step in all; a choice of ours."`
-	SeenOnly bool     `json:"seen_only" jsonschema_description:"With belief posterior: only observed successors are possible, and an untried action stays in its state. By default all states are possible, as in TabulaRL."`
-	Rewards  string   `json:"rewards,omitempty" jsonschema:"enum=optimistic,enum=neutral,enum=pessimistic" jsonschema_description:"Prior mean of a mean reward. optimistic: the largest possible reward, which makes unknown pairs attractive. neutral: the middle of the bounds, or 0 if there are none. pessimistic: the smallest possible reward. The default is a choice of ours."`
+	SeenOnly bool     `json:"seen_only" when:"belief=posterior" jsonschema_description:"With belief posterior: only observed successors are possible, and an untried action stays in its state. By default all states are possible, as in TabulaRL."`
+	Rewards  string   `json:"rewards,omitempty" when:"mu0=none" jsonschema:"enum=optimistic,enum=neutral,enum=pessimistic" jsonschema_description:"Prior mean of a mean reward. optimistic: the largest possible reward, which makes unknown pairs attractive. neutral: the middle of the bounds, or 0 if there are none. pessimistic: the smallest possible reward. The default is a choice of ours."`
 	Mu0      *float64 `json:"mu0,omitempty" jsonschema_description:"Prior mean of a mean reward, in place of rewards. Default: see rewards."`
 	Tau0     float64  `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of Osband's TabulaRL."`
-	Tau      float64  `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"With belief posterior: precision of rewards around their mean, assumed known; default of TabulaRL."`
+	Tau      float64  `json:"tau" when:"belief=posterior" jsonschema:"exclusiveMinimum=0" jsonschema_description:"With belief posterior: precision of rewards around their mean, assumed known; default of TabulaRL."`
 
 	Criterion string  `json:"criterion,omitempty" jsonschema:"enum=discounted,enum=average" jsonschema_description:"Criterion for policies and for the values of options. discounted: (1-gamma) times the value of the present state; default as in Strens (2000). average: reward per step. If an episode ends, the next one begins at once, in a first state drawn by the observed frequencies."`
-	Gamma     float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount of criterion discounted; the default is a choice of ours."`
-	Residual  float64 `json:"residual" jsonschema:"exclusiveMinimum=0,maximum=0.01" jsonschema_description:"With criterion discounted and more than 64 states: largest error of a policy's value per step, as a share of the range of a model's rewards; a choice of ours. Smaller models are solved exactly."`
+	Gamma     float64 `json:"gamma" when:"criterion=discounted" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount of criterion discounted; the default is a choice of ours."`
+	Residual  float64 `json:"residual" when:"criterion=discounted" jsonschema:"exclusiveMinimum=0,maximum=0.01" jsonschema_description:"With criterion discounted and more than 64 states: largest error of a policy's value per step, as a share of the range of a model's rewards; a choice of ours. Smaller models are solved exactly."`
 	Growth    float64 `json:"growth" jsonschema:"minimum=0" jsonschema_description:"Models are solved again when the number of tries of some pair of state and action has grown by this share since the last solution. With 1 this is at the first try and when the tries have doubled (Ouyang et al. 2017); the default 0.5 is a choice of ours. With 0 it is after every step. Between solutions, decisions of the host use the last one. The greedy option, while it is held, is also solved again by this rule."`
 
 	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"The policy if the config has no exploration. thompson: the best policy of a member, which is drawn for every episode and whenever models are solved. This is posterior sampling, the default, as in Strens (2000). mean: the best policy of the mean model."`
@@ -90,9 +90,6 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 		mu0 = high
 	case p.Rewards == "pessimistic":
 		mu0 = low
-	}
-	if p.SeenOnly && p.Belief == "bootstrap" {
-		return lanes.Invalid("seen_only is for belief posterior")
 	}
 	if p.Mu0 == nil {
 		p.Mu0 = &mu0

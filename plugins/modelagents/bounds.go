@@ -21,28 +21,56 @@ type Prior struct {
 // rewards is the prior of mean rewards.
 func (p *Prior) rewards() normalReward { return normalReward{p.Mu0, p.Tau0, p.Tau} }
 
+// LowBound is the parameter of agents that have to know the smallest reward.
+type LowBound struct {
+	RewardLow *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares."`
+}
+
+// HighBound is the parameter of agents that have to know the largest reward.
+type HighBound struct {
+	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares."`
+}
+
 // Bounds are the parameters of agents that have to know the range of rewards.
 type Bounds struct {
-	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares."`
-	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares."`
+	LowBound
+	HighBound
+}
+
+// of returns the bound for a task.
+func (b LowBound) of(t finite.Task) (float64, error) {
+	return bound(b.RewardLow, t.Spec.RewardLow, "a lower bound on rewards", "reward_low", t)
+}
+
+// of returns the bound for a task.
+func (b HighBound) of(t finite.Task) (float64, error) {
+	return bound(b.RewardHigh, t.Spec.RewardHigh, "an upper bound on rewards", "reward_high", t)
 }
 
 // of returns the bounds for a task.
 func (b Bounds) of(t finite.Task) (low, high float64, err error) {
-	low, high = t.Spec.RewardLow, t.Spec.RewardHigh
-	if b.RewardLow != nil {
-		low = *b.RewardLow
+	const what, names = "bounds on rewards", "reward_low and reward_high"
+	if low, err = bound(b.RewardLow, t.Spec.RewardLow, what, names, t); err != nil {
+		return 0, 0, err
 	}
-	if b.RewardHigh != nil {
-		high = *b.RewardHigh
+	if high, err = bound(b.RewardHigh, t.Spec.RewardHigh, what, names, t); err != nil {
+		return 0, 0, err
 	}
-	switch {
-	case math.IsInf(low, 0) || math.IsInf(high, 0):
-		return 0, 0, lanes.Unsupported("needs bounds on rewards, and %s declares none: declare them in the environment, or set reward_low and reward_high in the params of this agent", t.Spec.ID)
-	case !(low <= high):
+	if !(low <= high) {
 		return 0, 0, lanes.Invalid("reward_low is %v, must not be above reward_high, %v", low, high)
 	}
 	return low, high, nil
+}
+
+// bound is the one given or, if there is none, the one declared.
+func bound(given *float64, declared float64, what, names string, t finite.Task) (float64, error) {
+	if given != nil {
+		return *given, nil
+	}
+	if math.IsInf(declared, 0) {
+		return 0, lanes.Unsupported("needs %s, and %s declares none: declare it in the environment, or set %s in the params of this agent", what, t.Spec.ID, names)
+	}
+	return declared, nil
 }
 
 // checkHorizon bounds the size of a plan that depends on the steps left.

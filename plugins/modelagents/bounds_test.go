@@ -19,10 +19,17 @@ func TestBoundsOnRewards(t *testing.T) {
 	unbounded.RewardLow, unbounded.RewardHigh = math.Inf(-1), math.Inf(1)
 	for _, agent := range []string{"ucrl2", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3"} {
 		_, err := find(t, agent).OpenAgent(t.Context(), nil, unbounded, 1)
-		if !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), "reward_low and reward_high") {
+		names, params := "reward_low and reward_high", `{"reward_low":0,"reward_high":1}`
+		switch agent {
+		case "r-max":
+			names, params = "set reward_high", `{"reward_high":1}`
+		case "e3":
+			names, params = "set reward_low", `{"reward_low":0}`
+		}
+		if !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), names) {
 			t.Errorf("%s: %v", agent, err)
 		}
-		if _, err := find(t, agent).OpenAgent(t.Context(), json.RawMessage(`{"reward_low":0,"reward_high":1}`), unbounded, 1); err != nil {
+		if _, err := find(t, agent).OpenAgent(t.Context(), json.RawMessage(params), unbounded, 1); err != nil {
 			t.Errorf("%s: %v", agent, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 type rmaxParams struct {
 	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"Visits after which a pair of state and action is known. The theory requires numbers far too large in practice (K1 of Brafman & Tennenholtz 2002); the default is a choice of ours. Deterministic tasks need 1."`
 	Horizon int     `json:"horizon" jsonschema:"minimum=0" jsonschema_description:"T: follow the best policy for T steps, then plan for T more (Brafman & Tennenholtz 2002). 0: the best discounted policy (Kakade 2003); default as in Strehl, Li & Littman (2009)."`
-	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount, with a horizon of 0; the default is a choice of ours."`
+	Gamma   float64 `json:"gamma" when:"horizon=0" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount, with a horizon of 0; the default is a choice of ours."`
 	Refine  bool    `json:"refine" jsonschema_description:"Continue to learn about known pairs, and plan again when the visits to one have doubled. By default the estimates of a known pair are those of its first m visits, as in the paper."`
-	Bounds
+	HighBound
 }
 
 // RMAX returns R-MAX (Brafman & Tennenholtz 2002) as a plugin. It follows the best
@@ -31,7 +31,7 @@ func RMAX() vector.Plugin {
 			if err := checkHorizon(p.Horizon, t); err != nil {
 				return nil, err
 			}
-			_, high, err := p.Bounds.of(t)
+			high, err := p.HighBound.of(t)
 			return func() modelbased.Design {
 				m := &modelbased.Known{Visits: float64(p.M), Outside: high, Forever: high}
 				if high < 0 && !t.Spec.Continuing {

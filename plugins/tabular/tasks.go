@@ -79,7 +79,7 @@ type deepSea struct {
 	Size        int    `json:"size,omitempty" jsonschema:"minimum=2,maximum=1000,default=10" jsonschema_description:"N: rows, columns, and steps of an episode."`
 	Stochastic  bool   `json:"stochastic,omitempty" jsonschema:"default=false" jsonschema_description:"A move right fails with probability 1/N, and the last row's outer columns have noisy rewards."`
 	Mapped      bool   `json:"mapped,omitempty" jsonschema:"default=false" jsonschema_description:"Swap the actions at random in every cell, as bsuite does."`
-	MappingSeed uint32 `json:"mapping_seed,omitempty" jsonschema:"default=42" jsonschema_description:"Seed of the swaps; bsuite uses 42."`
+	MappingSeed uint32 `json:"mapping_seed,omitempty" when:"mapped=true" jsonschema:"default=42" jsonschema_description:"Seed of the swaps; bsuite uses 42."`
 	Continuing  bool   `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Start the next dive in place of ending the episode."`
 }
 
@@ -94,7 +94,7 @@ type fourRooms struct {
 
 type frozenLake struct {
 	Limit
-	Size    int      `json:"size,omitempty" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Side of one of Gymnasium's two maps."`
+	Size    int      `json:"size,omitempty" when:"map=none" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Side of one of Gymnasium's two maps."`
 	Map     []string `json:"map,omitempty" jsonschema_description:"A map, a string per row of S, F, H and G; replaces size."`
 	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended."`
 }
@@ -128,8 +128,8 @@ func (p garnet) task() (*catalog.Task, error) {
 type gridWorld struct {
 	Limit
 	Map        []string `json:"map,omitempty" jsonschema_description:"A string per row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
-	Rows       int      `json:"rows,omitempty" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Rows."`
-	Cols       int      `json:"cols,omitempty" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Columns."`
+	Rows       int      `json:"rows,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Rows."`
+	Cols       int      `json:"cols,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Columns."`
 	Slip       float64  `json:"slip,omitempty" jsonschema:"minimum=0,maximum=1,default=0" jsonschema_description:"Probability that a move goes to one of the two sides, half each."`
 	StepReward float64  `json:"step_reward,omitempty" jsonschema:"default=0" jsonschema_description:"Paid on every step."`
 	GoalReward float64  `json:"goal_reward,omitempty" jsonschema:"default=1" jsonschema_description:"Paid in addition on entering a goal."`

@@ -12,13 +12,13 @@ import (
 // estimates have equal chances.
 type Behaviour struct {
 	Policy       string  `json:"policy,omitempty" jsonschema:"enum=epsilon-greedy,enum=epsilon-z-greedy,enum=softmax" jsonschema_description:"epsilon-greedy: uniformly random with probability epsilon, else greedy (Sutton & Barto 2018, §2.2). epsilon-z-greedy: the same, but a random action is repeated for a random number of steps (Dabney, Ostrovski & Barreto 2021, Algorithm 1). softmax: with probabilities in proportion to exp(Q/temperature) (Sutton & Barto 2018, §13.1). Default: as in Sutton & Barto (2018, Example 6.6)."`
-	Epsilon      float64 `json:"epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Initial probability of a random action; default as in Sutton & Barto (2018, Example 6.6). 0 is greedy. With epsilon-z-greedy: the probability that a repetition begins."`
-	Decay        string  `json:"decay,omitempty" jsonschema:"enum=none,enum=linear,enum=harmonic" jsonschema_description:"How epsilon falls towards final_epsilon with the steps t of a run. linear: in decay_steps steps, then constant (Mnih et al. 2015). harmonic: by the factor 1/(1 + t/decay_steps), the rate of schedules that are greedy in the limit with infinite exploration (Singh et al. 2000). Default: not at all, as in Sutton & Barto (2018, Example 6.6)."`
-	DecaySteps   float64 `json:"decay_steps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"See decay; a choice of ours."`
-	FinalEpsilon float64 `json:"final_epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"See decay; a choice of ours."`
-	Mu           float64 `json:"mu,omitempty" jsonschema:"exclusiveMinimum=1" jsonschema_description:"With epsilon-z-greedy: an action lasts n steps with a probability in proportion to n^-mu; default of Dabney et al. (2021). A repetition ends with its episode."`
-	MaxRepeat    uint64  `json:"max_repeat,omitempty" jsonschema:"minimum=1" jsonschema_description:"With epsilon-z-greedy: the longest repetition in steps; default of Dabney et al. (2021). With 1 it is epsilon-greedy."`
-	Temperature  float64 `json:"temperature,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Temperature of softmax, in units of value; a choice of ours; set it for your task."`
+	Epsilon      float64 `json:"epsilon" when:"policy!=softmax" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Initial probability of a random action; default as in Sutton & Barto (2018, Example 6.6). 0 is greedy. With epsilon-z-greedy: the probability that a repetition begins."`
+	Decay        string  `json:"decay,omitempty" when:"policy!=softmax" jsonschema:"enum=none,enum=linear,enum=harmonic" jsonschema_description:"How epsilon falls towards final_epsilon with the steps t of a run. linear: in decay_steps steps, then constant (Mnih et al. 2015). harmonic: by the factor 1/(1 + t/decay_steps), the rate of schedules that are greedy in the limit with infinite exploration (Singh et al. 2000). Default: not at all, as in Sutton & Barto (2018, Example 6.6)."`
+	DecaySteps   float64 `json:"decay_steps" when:"decay!=none and policy!=softmax" jsonschema:"exclusiveMinimum=0" jsonschema_description:"See decay; a choice of ours."`
+	FinalEpsilon float64 `json:"final_epsilon" when:"decay!=none and policy!=softmax" jsonschema:"minimum=0,maximum=1" jsonschema_description:"See decay; a choice of ours."`
+	Mu           float64 `json:"mu,omitempty" when:"policy=epsilon-z-greedy" jsonschema:"exclusiveMinimum=1" jsonschema_description:"With epsilon-z-greedy: an action lasts n steps with a probability in proportion to n^-mu; default of Dabney et al. (2021). A repetition ends with its episode."`
+	MaxRepeat    uint64  `json:"max_repeat,omitempty" when:"policy=epsilon-z-greedy" jsonschema:"minimum=1" jsonschema_description:"With epsilon-z-greedy: the longest repetition in steps; default of Dabney et al. (2021). With 1 it is epsilon-greedy."`
+	Temperature  float64 `json:"temperature,omitempty" when:"policy=softmax" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Temperature of softmax, in units of value; a choice of ours; set it for your task."`
 }
 
 func defaultBehaviour() Behaviour {

@@ -16,8 +16,8 @@ type dynaParams struct {
 	Values
 	Behaviour
 	Planning int     `json:"planning" jsonschema:"minimum=0" jsonschema_description:"Backups from the model after every step; 0 is Q-learning. Default: a choice of ours within the 0, 5 and 50 of Sutton & Barto (2018, Example 8.1)."`
-	Model    string  `json:"model,omitempty" jsonschema:"enum=empirical,enum=last" jsonschema_description:"empirical: successors by their frequencies, with mean rewards, for random tasks. last: the last outcome, as in Sutton & Barto (2018, §8.2), for deterministic tasks. The default is a choice of ours: it also works in deterministic tasks, unless they change."`
-	Kappa    float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"Dyna-Q+: when above 0, planning adds kappa times the square root of the steps since a pair was last tried to its reward. It also considers actions that were never tried, and assumes that they lead back with reward 0 (Sutton & Barto 2018, §8.3). 0, the default, is Dyna-Q (Sutton 1990)."`
+	Model    string  `json:"model,omitempty" when:"planning!=0" jsonschema:"enum=empirical,enum=last" jsonschema_description:"empirical: successors by their frequencies, with mean rewards, for random tasks. last: the last outcome, as in Sutton & Barto (2018, §8.2), for deterministic tasks. The default is a choice of ours: it also works in deterministic tasks, unless they change."`
+	Kappa    float64 `json:"kappa" when:"planning!=0" jsonschema:"minimum=0" jsonschema_description:"Dyna-Q+: when above 0, planning adds kappa times the square root of the steps since a pair was last tried to its reward. It also considers actions that were never tried, and assumes that they lead back with reward 0 (Sutton & Barto 2018, §8.3). 0, the default, is Dyna-Q (Sutton 1990)."`
 }
 
 // DynaQ returns Dyna-Q and Dyna-Q+ (Sutton 1990; Sutton & Barto 2018, §8.2-8.3) as

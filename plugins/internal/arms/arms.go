@@ -25,18 +25,18 @@ import (
 type Params struct {
 	Arms  int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
 	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one per arm; replaces prior."`
-	Prior Prior     `json:"prior,omitempty" jsonschema_description:"Distribution from which every run draws its arm means."`
+	Prior Prior     `json:"prior,omitempty" when:"means=none" jsonschema_description:"Distribution from which every run draws its arm means."`
 }
 
 // Prior is the distribution of arm means.
 type Prior struct {
 	Kind string  `json:"kind,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"uniform on [low,high], beta(a,b), or normal(mean,sd)."`
-	Low  float64 `json:"low,omitempty" jsonschema:"default=0" jsonschema_description:"Lower end of uniform."`
-	High float64 `json:"high,omitempty" jsonschema:"default=1" jsonschema_description:"Upper end of uniform."`
-	A    float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of beta."`
-	B    float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of beta."`
-	Mean float64 `json:"mean,omitempty" jsonschema:"default=0" jsonschema_description:"Mean of normal."`
-	SD   float64 `json:"sd,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"Standard deviation of normal."`
+	Low  float64 `json:"low,omitempty" when:"kind=uniform" jsonschema:"default=0" jsonschema_description:"Lower end of uniform."`
+	High float64 `json:"high,omitempty" when:"kind=uniform" jsonschema:"default=1" jsonschema_description:"Upper end of uniform."`
+	A    float64 `json:"a,omitempty" when:"kind=beta" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of beta."`
+	B    float64 `json:"b,omitempty" when:"kind=beta" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of beta."`
+	Mean float64 `json:"mean,omitempty" when:"kind=normal" jsonschema:"default=0" jsonschema_description:"Mean of normal."`
+	SD   float64 `json:"sd,omitempty" when:"kind=normal" jsonschema:"minimum=0,default=1" jsonschema_description:"Standard deviation of normal."`
 }
 
 // Default returns the parameters of the paper's task: 16 arms, means uniform on

@@ -1,0 +1,190 @@
+package tags
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A tag `when` says with which values of the other parameters a parameter has an effect:
+//
+//	Temperature float64 `json:"temperature" when:"policy=softmax"`
+//	Power       float64 `json:"power" when:"replays=0 and schedule=harmonic"`
+//
+// It has alternatives, separated by " or ", each of conditions, separated by " and ". A condition is
+// NAME=VALUE or NAME!=VALUE, where NAME is a parameter of the same mapping and VALUE one of its
+// values, or several separated by "|". A parameter that is empty or not given has the value none.
+
+// CheckEffect returns an error if an object, the JSON from which the struct p was read, gives a
+// parameter that has no effect with the values that the others have in p.
+func CheckEffect(object json.RawMessage, p any) error {
+	return checkEffect("", object, reflect.Indirect(reflect.ValueOf(p)))
+}
+
+func checkEffect(prefix string, object json.RawMessage, v reflect.Value) error {
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(object, &given); err != nil || len(given) == 0 {
+		return nil // whoever reads it says what is wrong
+	}
+	for _, f := range fields(v) {
+		raw, has := given[f.name]
+		if !has {
+			continue
+		}
+		if err := f.effective(v); err != nil {
+			return fmt.Errorf("%s%w", prefix, err)
+		}
+		if err := checkEffect(prefix+f.name+".", raw, reflect.Indirect(f.value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Effects returns the tags `when` of a struct in words, by the names of its parameters. Those of a
+// struct inside it are behind its name and a point.
+func Effects(p any) map[string]string {
+	effects := map[string]string{}
+	addEffects(effects, "", reflect.Indirect(reflect.ValueOf(p)))
+	return effects
+}
+
+func addEffects(effects map[string]string, prefix string, v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for _, f := range fields(v) {
+		if f.tag.Get("when") != "" {
+			effects[prefix+f.name] = f.effect()
+		}
+		addEffects(effects, prefix+f.name+".", reflect.Indirect(f.value))
+	}
+}
+
+// field is a parameter in a struct, or in one embedded in it.
+type field struct {
+	name  string // in JSON
+	tag   reflect.StructTag
+	value reflect.Value
+}
+
+func fields(v reflect.Value) (all []field) {
+	for f, x := range v.Fields() {
+		if f.Anonymous && reflect.Indirect(x).Kind() == reflect.Struct {
+			all = append(all, fields(reflect.Indirect(x))...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, field{name, f.Tag, x})
+	}
+	return all
+}
+
+// effect is the tag in words.
+func (f field) effect() string {
+	var alternatives []string
+	for alternative := range strings.SplitSeq(f.tag.Get("when"), " or ") {
+		var words []string
+		for c := range strings.SplitSeq(alternative, " and ") {
+			words = append(words, parse(c).String())
+		}
+		alternatives = append(alternatives, strings.Join(words, " and "))
+	}
+	return strings.Join(alternatives, ", or with ")
+}
+
+// effective returns an error if the parameter has no effect in the struct v.
+func (f field) effective(v reflect.Value) error {
+	if f.tag.Get("when") == "" {
+		return nil
+	}
+	var broken []string // of each alternative, the conditions that do not hold
+	for alternative := range strings.SplitSeq(f.tag.Get("when"), " or ") {
+		holds := true
+		for text := range strings.SplitSeq(alternative, " and ") {
+			c := parse(text)
+			is := c.value(v)
+			if c.holds(is) {
+				continue
+			}
+			if holds {
+				broken = append(broken, c.name+" "+is)
+			}
+			holds = false
+		}
+		if holds {
+			return nil
+		}
+	}
+	return errors.New(f.name + " has no effect with " + strings.Join(unique(broken), " and ") + ": leave it out, or give it with " + f.effect())
+}
+
+// condition is a part of a tag.
+type condition struct {
+	name   string
+	not    bool
+	values []string
+}
+
+func parse(text string) condition {
+	name, values, _ := strings.Cut(text, "=")
+	name, not := strings.CutSuffix(name, "!")
+	return condition{name, not, strings.Split(values, "|")}
+}
+
+func (c condition) holds(is string) bool {
+	for _, v := range c.values {
+		if v == is {
+			return !c.not
+		}
+	}
+	return c.not
+}
+
+// value is that of the condition's parameter in v.
+func (c condition) value(v reflect.Value) string {
+	for _, f := range fields(v) {
+		if f.name != c.name {
+			continue
+		}
+		x := reflect.Indirect(f.value)
+		if !x.IsValid() || (x.Kind() == reflect.String || x.Kind() == reflect.Slice) && x.Len() == 0 {
+			return "none"
+		}
+		if x.Kind() == reflect.Slice {
+			return "given"
+		}
+		return fmt.Sprint(x.Interface())
+	}
+	panic("tags: a tag when names " + c.name + ", which is no parameter beside it")
+}
+
+func (c condition) String() string {
+	if c.not && c.values[0] == "none" {
+		return "a " + c.name
+	}
+	if c.not {
+		return "a " + c.name + " other than " + strings.Join(c.values, " or ")
+	}
+	if len(c.values) == 1 && c.values[0] == "none" {
+		return "no " + c.name
+	}
+	return c.name + " " + strings.Join(c.values, " or ")
+}
+
+// unique returns the list without what is there twice.
+func unique(list []string) (out []string) {
+	seen := map[string]bool{}
+	for _, x := range list {
+		if !seen[x] {
+			seen[x] = true
+			out = append(out, x)
+		}
+	}
+	return out
+}

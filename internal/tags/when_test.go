@@ -1,0 +1,60 @@
+package tags
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+type prior struct {
+	Kind string  `json:"kind"`
+	Low  float64 `json:"low" when:"kind=uniform"`
+}
+
+type effects struct {
+	prior   `json:"-"`
+	Replays int      `json:"replays"`
+	Power   float64  `json:"power" when:"kind=a|b and replays=0 or replays!=0"`
+	Map     []string `json:"map"`
+	Rows    int      `json:"rows" when:"map=none"`
+	Prior   prior    `json:"prior" when:"map!=none"`
+}
+
+// A parameter is refused where no alternative of its tag holds, with what is in the way and
+// with what it has an effect.
+func TestCheckEffect(t *testing.T) {
+	for given, want := range map[string]string{
+		`{}`: "", `null`: "", `{"power":1,"kind":"a"}`: "", `{"power":1,"replays":2}`: "", `{"rows":3}`: "",
+		`{"power":1,"kind":"c"}`:                           "power has no effect with kind c and replays 0: leave it out, or give it with kind a or b and replays 0, or with a replays other than 0",
+		`{"map":["x"],"rows":3}`:                           "rows has no effect with map given: leave it out, or give it with no map",
+		`{"map":["x"],"prior":{"low":1}}`:                  "prior.low has no effect with kind none: leave it out, or give it with kind uniform",
+		`{"map":["x"],"prior":{"kind":"uniform","low":1}}`: "",
+		`{"prior":{}}`:                                     "prior has no effect with map none: leave it out, or give it with a map",
+	} {
+		var p effects
+		must.Do(t, json.Unmarshal([]byte(given), &p))
+		var kind struct{ Kind string }
+		must.Do(t, json.Unmarshal([]byte(given), &kind))
+		p.prior.Kind = kind.Kind
+		got := ""
+		if err := CheckEffect([]byte(given), &p); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
+		}
+	}
+}
+
+// What the documentation says is the tag in words.
+func TestEffects(t *testing.T) {
+	want := map[string]string{
+		"low": "kind uniform", "prior.low": "kind uniform", "rows": "no map", "prior": "a map",
+		"power": "kind a or b and replays 0, or with a replays other than 0",
+	}
+	if got := Effects(&effects{}); !maps.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,206 @@
+package plugins
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// property is a parameter in a schema.
+type property struct {
+	Type             string
+	Enum             []string
+	Default          any
+	Minimum          *float64
+	Maximum          *float64
+	ExclusiveMinimum *float64
+	ExclusiveMaximum *float64
+	Properties       map[string]property
+}
+
+// others are values of a parameter that may have another effect than its default.
+func (p property) others() (values []any) {
+	number, _ := p.Default.(float64)
+	candidates := []float64{50, -50, 0, 1, 2, 3, 20, 0.3, 0.05, 0.7, number * 2, number / 3, number + 7}
+	switch p.Type {
+	case "string":
+		for _, v := range p.Enum {
+			if v != p.Default {
+				values = append(values, v)
+			}
+		}
+	case "boolean":
+		return []any{p.Default != true}
+	case "integer", "number":
+		for _, x := range candidates {
+			if x != number && (p.Type == "number" || x == math.Trunc(x)) && p.contains(x) {
+				values = append(values, x)
+			}
+		}
+	}
+	return values
+}
+
+func (p property) contains(x float64) bool {
+	return (p.Minimum == nil || x >= *p.Minimum) && (p.Maximum == nil || x <= *p.Maximum) &&
+		(p.ExclusiveMinimum == nil || x > *p.ExclusiveMinimum) && (p.ExclusiveMaximum == nil || x < *p.ExclusiveMaximum)
+}
+
+// flat are the parameters of a schema by their names, those of mappings behind a point.
+func flat(prefix string, properties map[string]property, into map[string]property) {
+	for name, p := range properties {
+		if p.Properties != nil {
+			flat(prefix+name+".", p.Properties, into)
+		} else {
+			into[prefix+name] = p
+		}
+	}
+}
+
+// set returns values and one more, as parameters.
+func set(values map[string]any, name string, value any) map[string]any {
+	values = maps.Clone(values)
+	if values == nil {
+		values = map[string]any{}
+	}
+	first, rest, nested := strings.Cut(name, ".")
+	if nested {
+		inner, _ := values[first].(map[string]any)
+		value = set(inner, rest, value)
+	}
+	values[first] = value
+	return values
+}
+
+// Every parameter of every bundled agent of finite tasks changes what the agent does, in some of
+// three tasks, or is refused. It is tried beside the defaults and beside each choice of each other
+// parameter that has choices or is a switch.
+func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
+	// These act with the host's exploration alone (kappa, values, evaluated, reveal, members of draws of
+	// the posterior), after a hundred tries of a pair or fifteen of each (boss, psrl, e3), in tasks of
+	// another size (residual), where episodes are cut short (ignore_last), or on values too far from what
+	// is learned in 200 steps (low).
+	elsewhere := map[string]bool{"values": true, "evaluated": true, "reveal": true, "residual": true, "max_repeat": true, "ignore_last": true,
+		"rlrun/q-learning@1 kappa": true, "rlrun/sarsa@1 kappa": true, "rlrun/bootstrap-q@1 kappa": true, "rlrun/bootstrap-model@1 kappa": true, "rlrun/bootstrap-model@1 members": true,
+		"rlrun/boss@1 tau": true, "rlrun/boss@1 tau0": true, "rlrun/boss@1 mu0": true, "rlrun/psrl@1 tau": true, "rlrun/psrl@1 tau0": true, "rlrun/e3@1 gamma": true, "rlrun/e3@1 reward_low": true, "rlrun/bootstrap-q@1 low": true}
+	switches := map[string][]any{"replays": {0, 5}, "horizon": {0, 4}, "planning": {0}, "lambda": {0}, "samples": {1, 3}}
+	for _, p := range All() {
+		d := must.Get(p.Describe(t.Context()))(t)
+		if d.Kind != vector.KindAgent || strings.Contains(d.ID, "linear") || d.ID == "rlrun/bandit@1" || d.ID == "rlrun/random@1" {
+			continue
+		}
+		t.Run(d.ID, func(t *testing.T) {
+			t.Parallel()
+			var schema property
+			must.Do(t, json.Unmarshal(d.Params, &schema))
+			all := map[string]property{}
+			flat("", schema.Properties, all)
+			contexts := []map[string]any{{}}
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				values := switches[name]
+				if values == nil && all[name].Type != "integer" && all[name].Type != "number" {
+					values = all[name].others()
+				}
+				for _, v := range values {
+					contexts = append(contexts, map[string]any{name: v})
+				}
+			}
+			if testing.Short() {
+				contexts = contexts[:1]
+			}
+			tried := 0
+			for _, context := range contexts {
+				plain, err := act(t, p, context)
+				if err != nil {
+					continue
+				}
+				for _, name := range slices.Sorted(maps.Keys(all)) {
+					if _, fixed := context[name]; fixed || elsewhere[name] || elsewhere[d.ID+" "+name] {
+						continue
+					}
+					tried++
+					if !slices.ContainsFunc(all[name].others(), func(v any) bool {
+						got, err := act(t, p, set(context, name, v))
+						if err != nil {
+							return strings.Contains(err.Error(), "has no effect")
+						}
+						return got != plain
+					}) {
+						t.Errorf("with %v, %s is accepted and changes nothing", context, name)
+					}
+				}
+			}
+			if tried == 0 {
+				t.Error("nothing was tried")
+			}
+		})
+	}
+}
+
+// act is what an agent does with parameters in three tasks, written down. The error is that of a task,
+// if the agent accepts none.
+func act(t *testing.T, p vector.Plugin, params map[string]any) (done string, err error) {
+	const lanes, steps = 2, 200
+	raw := must.Get(json.Marshal(params))(t)
+	accepted := false
+	for _, task := range [][2]string{{"gridworld", `{"rows":2,"cols":3,"slip":0.1,"step_reward":-0.1}`}, {"riverswim", `{"states":4}`}, {"chain", `{}`}} {
+		e := must.Get(bundled(task[0]).OpenEnvironment(t.Context(), json.RawMessage(task[1]), lanes))(t)
+		spec := e.Spec()
+		spec.Steps = steps
+		a, openErr := p.OpenAgent(t.Context(), raw, spec, lanes)
+		if openErr != nil {
+			err = openErr
+			continue
+		}
+		accepted = true
+		outcomes, runErr := loop.Run(t.Context(), loop.Batch{
+			Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, spec.ID), Steps: steps, Grid: everyStep(steps), Discount: 1, Metrics: []result.Metric{result.Reward},
+		})
+		if runErr != nil {
+			return "", runErr
+		}
+		for _, o := range outcomes {
+			done += fmt.Sprintln(task[0], o.Curves[result.Reward], o.Episodes)
+		}
+		_ = a.Close()
+		_ = e.Close()
+	}
+	if accepted {
+		err = nil
+	}
+	return done, err
+}
+
+func everyStep(n int) (grid []int) {
+	for i := range n {
+		grid = append(grid, i+1)
+	}
+	return grid
+}
+
+// The cases that were reported: a request that cannot be met is refused, with what it would need.
+func TestNoEffectIsRefused(t *testing.T) {
+	for params, want := range map[string]string{
+		`{"policy":"softmax","decay":"linear"}`:  "decay has no effect with policy softmax: leave it out, or give it with a policy other than softmax",
+		`{"temperature":2}`:                      "temperature has no effect with policy epsilon-greedy: leave it out, or give it with policy softmax",
+		`{"decay_steps":9}`:                      "decay_steps has no effect with decay none: leave it out, or give it with a decay and a policy other than softmax",
+		`{"optimistic":true,"initial":1}`:        "initial has no effect with optimistic true: leave it out, or give it with optimistic false",
+		`{"schedule":"harmonic","step":0.5}`:     "step has no effect with schedule harmonic: leave it out, or give it with schedule constant",
+		`{"policy":"epsilon-z-greedy","mu":1.5}`: "",
+	} {
+		_, err := bundled("q-learning").OpenAgent(t.Context(), json.RawMessage(params), finite, 1)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
+}
