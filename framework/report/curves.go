@@ -74,8 +74,8 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 	if len(f.Lines) > mostColored {
 		f.fade(s, environment, m, agents, opts.best)
 	}
-	if text := partial(s, environment, m, agents); text != "" {
-		f.XLabel += " (" + text + ")"
+	if text := partial(s, environment, m, agents); text != "" && opts.Title == "" {
+		f.Title += " (" + text + ")"
 	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})

@@ -150,6 +150,20 @@ func TestFigureOfAThousandAgents(t *testing.T) {
 	}
 }
 
+// A curve that is not of all runs says so.
+func TestPartialCurves(t *testing.T) {
+	for want, counts := range map[string][]int{
+		"": {2, 2, 2}, "before step 4 not all runs have a value": {0, 1, 2}, "not all runs have a value": {0, 1, 1},
+	} {
+		s := &result.Summary{Meta: result.Meta{Agents: []string{"a"}, Environments: []string{"e"}, Grid: []int{1, 2, 4}},
+			Counts: []result.Count{{Environment: "e", Agent: "a", OK: 2}},
+			Curves: []result.Curve{{Environment: "e", Agent: "a", Metric: result.EpisodeReturn, Steps: []int{1, 2, 4}, Runs: counts}}}
+		if got := partial(s, "e", result.EpisodeReturn, s.Meta.Agents); got != want {
+			t.Errorf("%v: %q, want %q", counts, got, want)
+		}
+	}
+}
+
 // Colour, dash and mark together tell 32 lines apart, and each of colour and mark tells eight.
 func TestLinesDiffer(t *testing.T) {
 	seen, shapes := map[string]int{}, map[string]int{}
