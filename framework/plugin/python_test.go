@@ -62,7 +62,7 @@ func TestPythonFaults(t *testing.T) {
 		{fault: "sys.exit text", agent: true, lane: lane, text: "SystemExit: exit status 1: I have had enough", tail: "faulty.py"},
 		{fault: "nothing", is: framework.ErrInvalidAnswer, lane: lane, text: "step returned None"},
 		{fault: "no reward", is: framework.ErrInvalidAnswer, lane: lane, text: "the reward is None"},
-		{fault: "no observation", is: framework.ErrInvalidAnswer, lane: lane, text: "None is no whole number"},
+		{fault: "no observation", is: framework.ErrInvalidAnswer, lane: lane, text: "the observation has the type NoneType (None), must be numbers"},
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (exit status 3)", tail: "I give up", dies: true},
 		{fault: "crash", agent: true, is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (signal: aborted", tail: "no way on", dies: true},
 		{fault: "kill", is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (signal: killed", dies: true},

@@ -684,3 +684,21 @@ def test_drawing_that_fails_is_not_tried_again(picture: Any, message: str) -> No
         with pytest.raises(rlrun.Unsupported, match=message):
             painter.draw(easel)
     assert (easel.drawn, easel.render_mode) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "message"),
+    [
+        (
+            "FrozenLake-v0",
+            "^Environment version v0 for `FrozenLake` is deprecated. Please use `FrozenLake-v1` instead.$",
+        ),
+        ("CartPole-v7", "^Environment version `v7` for environment `CartPole` doesn't exist."),
+    ],
+)
+def test_wrong_versions_are_refused_when_opened(env_id: str, message: str) -> None:
+    """The process starts, and says so; it does not die."""
+    plugin = GymnasiumPlugin(env_id)
+    assert "cannot be made: Environment version" in plugin.description.doc
+    with pytest.raises(rlrun.InvalidParams, match=message):
+        plugin.environment(b"{}")

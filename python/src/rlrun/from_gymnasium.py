@@ -48,6 +48,9 @@ from rlrun.errors import InvalidAnswer, InvalidParams, Unsupported
 from rlrun.serve import check_host, serve_plugin
 from rlrun.spaces import Array
 
+_VERSIONS = (gymnasium.error.VersionNotFound, gymnasium.error.DeprecatedEnv)
+"""Errors about the version of an environment, whose name is registered."""
+
 
 class GymnasiumPlugin:
     """An environment that is registered with Gymnasium, or that a module registers which its params name."""
@@ -81,14 +84,16 @@ class GymnasiumPlugin:
         """Return why the environment is not registered, None if it is."""
         try:
             gymnasium.spec(self.env_id)
-        except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound) as e:
+        except (gymnasium.error.UnregisteredEnv, gymnasium.error.DeprecatedEnv) as e:
             return e
         return None
 
     def _probe(self) -> tuple[str, list[str], float, dict[str, Any]]:
         """Return what the environment is like without params: sentence, capabilities, pace, and schema of params."""
-        if self._unknown():
+        if unknown := self._unknown():
             doc = f"{self.env_id}, which no module has registered with Gymnasium yet: name it in the parameter import."
+            if isinstance(unknown, _VERSIONS):
+                doc = f"{self.env_id}, which cannot be made: {unknown}"
             return doc, ["frames"], 0, {"type": "object", "properties": SCHEMA, "additionalProperties": True}
         registered = gymnasium.spec(self.env_id)
         doc, capabilities, fps = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str](), 0.0
@@ -123,7 +128,10 @@ class GymnasiumPlugin:
     def environment(self, data: bytes) -> VectorEnvironment:
         """Make an environment, not opened yet."""
         chosen = settings(self.kwargs | params.decode(data))
-        if unknown := self._unknown():
+        unknown = self._unknown()
+        if isinstance(unknown, _VERSIONS):
+            raise InvalidParams(str(unknown))
+        if unknown:
             cure = (
                 f"If a module registers it, name that as the parameter import, or write gymnasium:MODULE:{self.env_id}"
             )
