@@ -193,7 +193,7 @@ func TestPowerCut(t *testing.T) {
 	trace := &tracer{}
 	for i, runs := range []int{2, 3} {
 		p := small(t, runs)
-		done := must.Get(store.Dir{Path: dir, Disk: trace}.Prepare(t.Context(), p, i > 0, &s))(t)
+		done := must.Get(prepareOn(t, trace, p, dir, i > 0, s))(t)
 		must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Disk: trace, Open: opener(nil), Done: done}))
 	}
 	want := records(t, dir)

@@ -111,7 +111,18 @@ func (o opening) Identify(_ context.Context, _ vector.Plugin, c ...plan.Componen
 // prepare prepares an output directory.
 func prepare(t *testing.T, p *plan.Plan, dir string, resume bool, s store.Session) (store.Done, error) {
 	t.Helper()
-	return store.Dir{Path: dir}.Prepare(t.Context(), p, resume, &s)
+	return prepareOn(t, nil, p, dir, resume, s)
+}
+
+func prepareOn(t *testing.T, fsys disk.FS, p *plan.Plan, dir string, resume bool, s store.Session) (store.Done, error) {
+	t.Helper()
+	existing := store.Refuse
+	if resume {
+		existing = store.Resume
+	}
+	e := &store.Experiment{Dir: store.Dir{Path: dir, Disk: fsys}, Plan: p}
+	done, err := e.Begin(t.Context(), &s, existing)
+	return done, errors.Join(err, e.Close())
 }
 
 // runOptions say how the runs of a plan are made in a directory that was prepared, without

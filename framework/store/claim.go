@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
@@ -21,7 +20,7 @@ import (
 // lock's name belongs to another file, or to a link, the error says so, and
 // nothing is changed.
 func (d Dir) Claim() (release func() error, err error) {
-	if err := os.MkdirAll(d.Path, 0o777); err != nil {
+	if err := disk.MkdirAll(d.fileSystem(), d.Path); err != nil {
 		return nil, err
 	}
 	lock, err := lockfile.Take(d.path(lockFile))
@@ -46,7 +45,7 @@ const lockWait = 30 * time.Second
 // both: two processes that do one shard write equal records. It waits for a process that
 // holds one of them; waiting, if not nil, is then called once with its holder.
 func (d Dir) claimShard(ctx context.Context, s plan.Shard, waiting func(held error)) (release func() error, err error) {
-	if err := os.MkdirAll(d.Path, 0o777); err != nil {
+	if err := disk.MkdirAll(d.fileSystem(), d.Path); err != nil {
 		return nil, err
 	}
 	all, err := awaitLock(ctx, lockfile.Share, d.path(lockFile), waiting, func(holder string) error {

@@ -287,64 +287,6 @@ func (s *Session) programs(p *plan.Plan, c plan.Cell) result.Programs {
 	return result.Programs{Host: s.Program, Environment: of(p.Environments[c.Environment]), Agent: of(p.Agents[c.Agent])}
 }
 
-// samePrograms refuses to add runs of other programs to those that are kept: ok
-// records whose host, environment or agent was another program than now. The error
-// wraps ErrOtherPrograms and names both.
-func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept []result.Entry) error {
-	cells := map[result.Key]plan.Cell{}
-	for _, c := range p.Cells {
-		cells[p.Key(c)] = c
-	}
-	for _, is := range now.Plugins {
-		for s := range before.sessions() {
-			if was := s.plugin(is.Plugin, is.Args); was != nil && was.Program == is.Program && was.ID != is.ID {
-				return fmt.Errorf("%s holds runs %w: the id of plugin %s was %s and is %s; a plugin must report one id", d.Path, ErrOtherPrograms, is.Plugin, was.ID, is.ID)
-			}
-		}
-	}
-	for _, e := range kept {
-		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]
-		if e.Status != result.OK || !ok {
-			continue
-		}
-		what := ""
-		switch is := now.programs(p, c); {
-		case e.Programs == is:
-			continue
-		case e.Programs == (result.Programs{}):
-			what = "an rlrun that did not record which programs made them, now " + now.describe()
-		case e.Programs.Host != is.Host:
-			was := "rlrun " + e.Programs.Host
-			if old := before.session(e.Programs.Host); old != nil {
-				was = old.describe()
-			}
-			what = was + ", now " + now.describe()
-		case e.Programs.Environment != is.Environment:
-			what = pluginDifference(p.Environments[c.Environment], e.Programs.Environment, before, now)
-		default:
-			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
-		}
-		return fmt.Errorf("%s holds runs %w: %s",
-			d.Path, ErrOtherPrograms, what)
-	}
-	return nil
-}
-
-// sameSession refuses other programs than those of the session that began the
-// experiment. The error wraps ErrOtherPrograms.
-func (first *Provenance) sameSession(d Dir, now *Session) error {
-	if first.Program != "" && first.Program != now.Program {
-		return fmt.Errorf("%s was begun and its runs are %w: %s, now %s", d.Path, ErrOtherPrograms, first.describe(), now.describe())
-	}
-	for _, is := range now.Plugins {
-		if was := first.plugin(is.Plugin, is.Args); was != nil && was.Program != is.Program {
-			return fmt.Errorf("%s was begun and its runs are %w: %s", d.Path, ErrOtherPrograms,
-				pluginDifference(plan.Component{Plugin: is.Plugin, Args: is.Args}, was.Program, first, now))
-		}
-	}
-	return nil
-}
-
 // describe names rlrun in a sentence.
 func (s *Session) describe() string {
 	text := fmt.Sprintf("rlrun %s (%s, %s", s.Rlrun, s.Go, s.Architecture)
@@ -378,37 +320,6 @@ func (p *Provenance) sessions() func(yield func(*Session) bool) {
 			}
 		}
 	}
-}
-
-// pluginDifference says how a component's plugin differs from the one of identity
-// was.
-func pluginDifference(c plan.Component, was string, before *Provenance, now *Session) string {
-	name := "plugin " + c.CommandLine()
-	is := now.plugin(c.Plugin, c.Args)
-	for s := range before.sessions() {
-		old := s.plugin(c.Plugin, c.Args)
-		if old == nil || old.Program != was || is == nil {
-			continue
-		}
-		for _, pair := range [][2]map[string]string{{old.Files, is.Files}, {old.Sources, is.Sources}} {
-			a, b := pair[0], pair[1]
-			for _, k := range slices.Sorted(maps.Keys(a)) {
-				if a[k] != b[k] {
-					return fmt.Sprintf("%s: %s was %s and is %s", name, k, shorten(a[k]), shorten(b[k]))
-				}
-			}
-			for _, k := range slices.Sorted(maps.Keys(b)) {
-				if _, had := a[k]; !had {
-					return fmt.Sprintf("%s: %s was absent and is %s", name, k, shorten(b[k]))
-				}
-			}
-		}
-	}
-	program := now.Program
-	if is != nil {
-		program = is.Program
-	}
-	return fmt.Sprintf("%s was program %s and is program %s", name, was, program)
 }
 
 // shorten cuts a digest to ten digits.

@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// contents is what an output directory holds when a command begins.
+type contents struct {
+	dir        Dir
+	provenance *Provenance
+	runs       *result.Runs // that have a record
+	config     *plan.Config // nil if there is none
+}
+
+// contents reads what the directory holds: of runs, those of a shard, or all.
+func (d Dir) contents(ctx context.Context, p *plan.Plan, shard plan.Shard) (*contents, error) {
+	c := &contents{dir: d}
+	var err error
+	if c.provenance, err = d.Provenance(); err != nil {
+		return nil, err
+	}
+	if shard.Of > 0 {
+		c.runs, err = d.shardRecords(ctx, p, shard)
+	} else {
+		c.runs, err = d.Records(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	config, err := ReadConfig(d.path(ConfigFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	c.config = &config
+	return c, err
+}
+
+// accept refuses to add runs to those in the directory if they are of another experiment, of
+// another number of shards or, unless the session is mixed, of other programs. It returns the
+// runs that are recorded. One is not ok if its agent is to be kept and is not there.
+func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s *Session) (Done, error) {
+	if err := c.sameExperiment(p, shard); err != nil {
+		return nil, err
+	}
+	done := newDone(c.runs)
+	most := 0
+	for key := range done {
+		most = max(most, key.Run+1)
+	}
+	if most > p.Config.Runs {
+		return nil, fmt.Errorf("%s holds %w: run %d is recorded (they count from 0), and runs is %d; ask for %d runs or more",
+			c.dir.Path, ErrOtherExperiment, most-1, p.Config.Runs, most)
+	}
+	if !s.Mixed {
+		if err := c.sameShards(shard, s); err != nil {
+			return nil, err
+		}
+		if err := c.provenance.samePrograms(c.dir, p, s, c.runs.Entries); err != nil {
+			return nil, err
+		}
+	}
+	if err := result.Check(ctx, p.Meta(), c.runs.All()); err != nil {
+		return nil, err
+	}
+	return done, c.dir.withAgents(p, done)
+}
+
+// sameShards refuses a shard of another division than the one that was begun, or of other
+// programs.
+func (c *contents) sameShards(shard plan.Shard, s *Session) error {
+	was := c.provenance.Shards
+	switch {
+	case shard.Of == 0:
+		return nil
+	case was != 0 && was != shard.Of:
+		return fmt.Errorf("%s is %w: %d, not %d", c.dir.Path, ErrOtherShards, was, shard.Of)
+	}
+	return c.provenance.sameSession(c.dir, s)
+}
+
+// otherExperiment is an ErrOtherExperiment: the config in path differs.
+type otherExperiment struct{ path, where, was, is string }
+
+func (e *otherExperiment) Error() string {
+	return fmt.Sprintf("%s: %s differs: it was %s and is now %s", e.path, e.where, e.was, e.is)
+}
+
+func (e *otherExperiment) Unwrap() error { return ErrOtherExperiment }
+
+// sameExperiment refuses to add runs to those of another experiment. Settings
+// that cannot change a record may differ: workers, lanes, transport, processes,
+// limits, report, output, and, but for a shard, the number of runs. A directory with records must
+// have its config, which must have the seed that the provenance says.
+func (c *contents) sameExperiment(p *plan.Plan, shard plan.Shard) error {
+	path := c.dir.path(ConfigFile)
+	if c.config == nil && len(c.runs.Entries) == 0 {
+		return nil // nothing was begun here
+	}
+	if c.config == nil {
+		return c.dir.noConfig()
+	}
+	if err := sameSeed(path, *c.config, c.provenance); err != nil {
+		return err
+	}
+	if where, was, is := p.Config.Difference(*c.config); where != "" {
+		return &otherExperiment{path, where, was, is}
+	}
+	if err := c.dir.sameComparison(p, *c.config); err != nil {
+		return err
+	}
+	if shard.Of > 0 && c.config.Runs != p.Config.Runs {
+		return &otherExperiment{path, "runs", strconv.Itoa(c.config.Runs), strconv.Itoa(p.Config.Runs)}
+	}
+	return nil
+}
+
+func (d Dir) noConfig() error {
+	return fmt.Errorf("%s holds records but no %s, so they may be of %w; restore it", d.Path, ConfigFile, ErrOtherExperiment)
+}
+
+// sameSeed refuses a config that is not the one of the directory's provenance.
+func sameSeed(path string, c plan.Config, prov *Provenance) error {
+	if prov.Started.IsZero() || c.Seed != nil && prov.Seed == *c.Seed {
+		return nil
+	}
+	has := "no seed"
+	if c.Seed != nil {
+		has = fmt.Sprintf("seed %d", *c.Seed)
+	}
+	return fmt.Errorf("%s has %s and is %w: by %s the runs were made with seed %d; restore it", path, has, ErrOtherExperiment, ProvenanceFile, prov.Seed)
+}
+
+// sameComparison refuses to change the test that stops an experiment, or the planned
+// number of runs, once the test has looked at records. Its level would no longer
+// hold.
+func (d Dir) sameComparison(p *plan.Plan, old plan.Config) error {
+	if old.Compare == nil && p.Config.Compare == nil {
+		return nil
+	}
+	before, err := plan.Compile(old)
+	if err != nil {
+		return err
+	}
+	if before.Sequential() == nil && p.Sequential() == nil {
+		return nil
+	}
+	same := reflect.DeepEqual(before.Config.Compare, p.Config.Compare)
+	if same && before.Config.Runs == p.Config.Runs {
+		return nil
+	}
+	if before.Sequential() != nil {
+		decision, err := d.Decide(before)
+		if err != nil || !compare.Looked(decision.Progress) {
+			return err
+		}
+	} else if keys, err := result.ReadKeys(d.Path); err != nil || len(keys) == 0 {
+		return err
+	}
+	what := "compare differs"
+	if same {
+		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
+	}
+	return fmt.Errorf("%s: %s: this is %w, since results were looked at: a change would invalidate the level of the test", d.path(ConfigFile), what, ErrOtherExperiment)
+}
+
+// samePrograms refuses to add runs of other programs to those that are kept: ok
+// records whose host, environment or agent was another program than now. The error
+// wraps ErrOtherPrograms and names both.
+func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept []result.Entry) error {
+	cells := map[result.Key]plan.Cell{}
+	for _, c := range p.Cells {
+		cells[p.Key(c)] = c
+	}
+	for _, is := range now.Plugins {
+		for s := range before.sessions() {
+			if was := s.plugin(is.Plugin, is.Args); was != nil && was.Program == is.Program && was.ID != is.ID {
+				return fmt.Errorf("%s holds runs %w: the id of plugin %s was %s and is %s; a plugin must report one id", d.Path, ErrOtherPrograms, is.Plugin, was.ID, is.ID)
+			}
+		}
+	}
+	for _, e := range kept {
+		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]
+		if e.Status != result.OK || !ok {
+			continue
+		}
+		what := ""
+		switch is := now.programs(p, c); {
+		case e.Programs == is:
+			continue
+		case e.Programs == (result.Programs{}):
+			what = "an rlrun that did not record which programs made them, now " + now.describe()
+		case e.Programs.Host != is.Host:
+			was := "rlrun " + e.Programs.Host
+			if old := before.session(e.Programs.Host); old != nil {
+				was = old.describe()
+			}
+			what = was + ", now " + now.describe()
+		case e.Programs.Environment != is.Environment:
+			what = pluginDifference(p.Environments[c.Environment], e.Programs.Environment, before, now)
+		default:
+			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
+		}
+		return fmt.Errorf("%s holds runs %w: %s",
+			d.Path, ErrOtherPrograms, what)
+	}
+	return nil
+}
+
+// sameSession refuses other programs than those of the session that began the
+// experiment. The error wraps ErrOtherPrograms.
+func (first *Provenance) sameSession(d Dir, now *Session) error {
+	if first.Program != "" && first.Program != now.Program {
+		return fmt.Errorf("%s was begun and its runs are %w: %s, now %s", d.Path, ErrOtherPrograms, first.describe(), now.describe())
+	}
+	for _, is := range now.Plugins {
+		if was := first.plugin(is.Plugin, is.Args); was != nil && was.Program != is.Program {
+			return fmt.Errorf("%s was begun and its runs are %w: %s", d.Path, ErrOtherPrograms,
+				pluginDifference(plan.Component{Plugin: is.Plugin, Args: is.Args}, was.Program, first, now))
+		}
+	}
+	return nil
+}
+
+// pluginDifference says how a component's plugin differs from the one of identity
+// was.
+func pluginDifference(c plan.Component, was string, before *Provenance, now *Session) string {
+	name := "plugin " + c.CommandLine()
+	is := now.plugin(c.Plugin, c.Args)
+	for s := range before.sessions() {
+		old := s.plugin(c.Plugin, c.Args)
+		if old == nil || old.Program != was || is == nil {
+			continue
+		}
+		for _, pair := range [][2]map[string]string{{old.Files, is.Files}, {old.Sources, is.Sources}} {
+			a, b := pair[0], pair[1]
+			for _, k := range slices.Sorted(maps.Keys(a)) {
+				if a[k] != b[k] {
+					return fmt.Sprintf("%s: %s was %s and is %s", name, k, shorten(a[k]), shorten(b[k]))
+				}
+			}
+			for _, k := range slices.Sorted(maps.Keys(b)) {
+				if _, had := a[k]; !had {
+					return fmt.Sprintf("%s: %s was absent and is %s", name, k, shorten(b[k]))
+				}
+			}
+		}
+	}
+	program := now.Program
+	if is != nil {
+		program = is.Program
+	}
+	return fmt.Sprintf("%s was program %s and is program %s", name, was, program)
+}
