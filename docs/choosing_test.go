@@ -135,7 +135,7 @@ func TestChoosingQuotesStudies(t *testing.T) {
 			t.Errorf("the page says %q; %s has %v for %s, %s", q.says, q.document, want, q.row, q.column)
 		}
 	}
-	if !strings.Contains(read(t, "paper.md"), "by 282 [256, 307]") || !strings.Contains(page, "by 282 [256, 307]") {
+	if !strings.Contains(read(t, "paper.md"), "by 294 [268, 320]") || !strings.Contains(page, "by 294 [268, 320]") {
 		t.Error("Thompson sampling against ε-greedy: choosing.md and paper.md differ")
 	}
 	// One row of worth.md, rounded: the optimum, never exploring, the threshold, Thompson sampling.

@@ -1,6 +1,7 @@
 package mdp
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,11 @@ import (
 // is about. Memory grows with the length of the input, never with what it claims
 // its size to be.
 func ParseModel(r io.Reader) (*Tabular, error) {
-	lines := &lineCounter{r: r}
+	text := bufio.NewReader(r)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // some editors begin UTF-8 with it
+		_, _ = text.Discard(3) // which were there
+	}
+	lines := &lineCounter{r: text}
 	p := parser{dec: json.NewDecoder(lines), at: map[string][]int64{}}
 	p.dec.UseNumber()
 	err := p.model()

@@ -154,3 +154,14 @@ func FuzzParseModel(f *testing.F) {
 		}
 	})
 }
+
+// A byte order mark before the model is no part of it, and does not move columns.
+func TestParseModelAfterAByteOrderMark(t *testing.T) {
+	m, err := ParseModel(strings.NewReader("\ufeff" + twoStates))
+	if err != nil || m.NumStates() != 2 {
+		t.Errorf("%v, %v", m, err)
+	}
+	if _, err := ParseModel(strings.NewReader("\ufeff[")); err == nil || !strings.Contains(err.Error(), "line 1, column 1") {
+		t.Error(err)
+	}
+}

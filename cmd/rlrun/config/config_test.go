@@ -157,9 +157,10 @@ func bomb() string {
 }
 
 func TestAnchorsAndMerges(t *testing.T) {
-	f, problem := load(t, `runs: 1
+	f, problem := load(t, `x-common: &p {a: 1, b: 2}
+runs: 1
 steps: 1
-environments: [{plugin: e, params: &p {a: 1, b: 2}}]
+environments: [{plugin: e, params: *p}]
 agents:
   - {plugin: a, params: *p}
   - {plugin: a, params: {<<: *p, b: 3}}

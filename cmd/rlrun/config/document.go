@@ -66,8 +66,20 @@ func parse(name string, data []byte) (*document, error) {
 	case root.Kind != yaml.MappingNode:
 		return nil, Problems{{Where: at(name, root.Line), Message: "must hold keys and values such as \"runs: 100\", not " + describe(root)}}
 	}
+	root.Content = withoutExtensions(root.Content)
 	d.root = root
 	return d, nil
+}
+
+// withoutExtensions returns the keys and values of a config without keys that begin with x-. These
+// hold what anchors name, as in Compose files, and mean nothing by themselves.
+func withoutExtensions(content []*yaml.Node) (kept []*yaml.Node) {
+	for i := 0; i+1 < len(content); i += 2 {
+		if !strings.HasPrefix(content[i].Value, "x-") {
+			kept = append(kept, content[i], content[i+1])
+		}
+	}
+	return kept
 }
 
 // at names a line. It is empty where there is no file.

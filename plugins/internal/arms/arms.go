@@ -65,11 +65,20 @@ func Decode(raw json.RawMessage, all any, p *Params) error {
 	return params.Check(all)
 }
 
+// largest is the size of the largest mean. Models of package mdp take no larger rewards.
+const largest = 1e300
+
 // check checks what the tags leave open.
 func (p *Params) check() error {
 	for i, m := range p.Means {
-		if math.IsNaN(m) || math.IsInf(m, 0) {
-			return fmt.Errorf("means[%d] is %v, must be finite", i, m)
+		if !(math.Abs(m) <= largest) {
+			return fmt.Errorf("means[%d] is %v, must be in [%v,%v]", i, m, -largest, largest)
+		}
+	}
+	q := p.Prior
+	for name, end := range map[string]float64{"uniform": max(math.Abs(q.Low), math.Abs(q.High)), "normal": math.Abs(q.Mean) + 40*q.SD} {
+		if q.Kind == name && !(end <= largest) { // no normal draw is 40 deviations away
+			return fmt.Errorf("prior of kind %s reaches %v, must be in [%v,%v]", name, end, -largest, largest)
 		}
 	}
 	if p.Means != nil && len(p.Means) == 0 {
@@ -78,7 +87,7 @@ func (p *Params) check() error {
 	if p.Means != nil && p.Arms != len(p.Means) {
 		return fmt.Errorf("means has %d entries for %d arms: give one mean an arm, or leave arms out", len(p.Means), p.Arms)
 	}
-	if q := p.Prior; q.Kind == "uniform" && q.Low > q.High {
+	if q.Kind == "uniform" && q.Low > q.High {
 		return fmt.Errorf("prior.low is %v, above prior.high %v", q.Low, q.High)
 	}
 	return nil
