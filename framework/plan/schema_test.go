@@ -47,6 +47,7 @@ func generate(t *testing.T) []byte {
 			}
 		}
 	}
+	s.Definitions["Config"].PatternProperties = map[string]*jsonschema.Schema{"^x-": {Description: "Left out: a place for YAML anchors."}}
 	// Names in registries are not repeated in tags.
 	outputs := property(t, s, "Config", "outputs")
 	for _, o := range output.Outputs() {
