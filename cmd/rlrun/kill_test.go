@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,6 +92,22 @@ func TestEndedRunsSurviveAKill(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	want := records("whole")
+
+	// SIGQUIT says what rlrun was doing. The status is not 2, which tells schedulers that to
+	// try again is of no use.
+	quits := exec.Command(filepath.Join(dir, "rlrun"), "serve", "whole", "--addr", "127.0.0.1:0")
+	quits.Dir = dir
+	var stacks bytes.Buffer
+	quits.Stderr = &stacks
+	line := must.Get(quits.StdoutPipe())(t)
+	must.Do(t, quits.Start())
+	if _, err := line.Read(make([]byte, 10)); err != nil {
+		t.Error(err)
+	}
+	must.Do(t, quits.Process.Signal(syscall.SIGQUIT))
+	if err := quits.Wait(); err == nil || quits.ProcessState.ExitCode() == 2 || !strings.Contains(stacks.String(), "goroutine ") {
+		t.Errorf("after SIGQUIT: %v: %.300s", err, stacks.String())
+	}
 	stuckPath := filepath.Join(dir, stuckFile)
 	must.Do(t, os.WriteFile(stuckPath, nil, 0o600))
 	var said strings.Builder

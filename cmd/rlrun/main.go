@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -30,6 +31,9 @@ const (
 )
 
 func main() {
+	// After SIGQUIT or a fault of the runtime a Go program ends with status 2, which here
+	// says that it is of no use to try again. With "crash" it ends by SIGABRT.
+	debug.SetTraceback("crash")
 	ctx, stop := interruptible(context.Background(), os.Stderr)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

@@ -91,6 +91,13 @@ func served(t *testing.T, args ...string) string {
 	return answer.URL
 }
 
+// at is the address of another path of a served page, with its token. path may have a query.
+func at(page, path string) string {
+	base, token, _ := strings.Cut(page, "?")
+	path, query, _ := strings.Cut(path, "?")
+	return base + path + "?" + token + "&" + query
+}
+
 func get(t *testing.T, url, host string) (int, string) {
 	t.Helper()
 	request := must.Get(http.NewRequest(http.MethodGet, url, nil))(t)
@@ -114,7 +121,7 @@ func TestServeRefuses(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"api/state?experiment=1", "api/state?experiment=-1", "api/state?experiment=x", "runs", "../experiment.yaml"} {
-		if status, _ := get(t, url+path, ""); status != 404 {
+		if status, _ := get(t, at(url, path), ""); status != 404 {
 			t.Errorf("%s: status %d, want 404", path, status)
 		}
 	}
@@ -133,6 +140,21 @@ func TestServeRefuses(t *testing.T) {
 	if with != base+"?token=sesame" {
 		t.Errorf("the address is %s", with)
 	}
+	// Also on this machine there is a token, which nobody can guess. It comes from a file or
+	// the environment, so that no command line shows it.
+	base, token, _ := strings.Cut(url, "?token=")
+	if status, _ := get(t, base, ""); status != 403 || len(token) < 20 {
+		t.Errorf("without the token: status %d, want 403; the token is %q", status, token)
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	must.Do(t, os.WriteFile(file, []byte("open sesame\n"), 0o600))
+	if page := served(t, dir, "--addr", "127.0.0.1:0", "--token-file", file); !strings.HasSuffix(page, "?token=open+sesame") {
+		t.Errorf("the address is %s", page)
+	}
+	t.Setenv("RLRUN_SERVE_TOKEN", "sesame 2")
+	if page := served(t, dir, "--addr", "127.0.0.1:0"); !strings.HasSuffix(page, "?token=sesame+2") {
+		t.Errorf("the address is %s", page)
+	}
 }
 
 // An unfinished experiment shows no verdicts. In the end the served page is the report.
@@ -145,7 +167,7 @@ func TestServeFollowsRecords(t *testing.T) {
 		Comparison *struct{ Rows []any }
 	}
 	read := func() (s state) {
-		_, body := get(t, url+"api/state", "")
+		_, body := get(t, at(url, "api/state"), "")
 		if err := json.Unmarshal([]byte(body), &s); err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
@@ -181,7 +203,7 @@ func TestServeTogether(t *testing.T) {
 			OK           [][]int
 			Progress     *struct{ Done, Planned, Processes int }
 		}
-		_, body := get(t, url+"api/state"+query, "")
+		_, body := get(t, at(url, "api/state"+query), "")
 		if err := json.Unmarshal([]byte(body), &state); err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
@@ -202,7 +224,7 @@ func TestServeRunningRuns(t *testing.T) {
 	live := `{"steps_per_second": 10, "cells": [{"environment": "arms", "agent": "thompson", "runs": 4, "steps": 100,
 		"curves": [{"metric": "reward", "runs": [4, 4, 2], "mean": [0.25, 0.5, 0.75]}]}]}`
 	must.Do(t, os.WriteFile(filepath.Join(dir, ".live", "run.json"), []byte(live), 0o666))
-	_, body := get(t, served(t, dir, "--addr", "127.0.0.1:0")+"api/state", "")
+	_, body := get(t, at(served(t, dir, "--addr", "127.0.0.1:0"), "api/state"), "")
 	var state struct {
 		Progress struct {
 			Done, Planned, Processes int

@@ -75,10 +75,13 @@ func Write(e *store.Experiment, outputs ...Output) (*Results, error) {
 	}
 	s, err := runs.Aggregate(e.Meta())
 	if err != nil {
-		return nil, err
+		return nil, e.Dir.Explain(err)
 	}
 	r := newResults(e, s, runs)
 	if len(outputs) > 0 {
+		if err := e.Dir.CheckLinks(); err != nil {
+			return nil, err
+		}
 		tempfile.RemoveLeft(e.Dir.Path) // an interrupted report may have left some
 	}
 	for _, o := range outputs {

@@ -183,6 +183,8 @@ func serveAlien(how string) {
 		fmt.Printf("1|1|unix|%s|netrpc|\n", socket)
 	case "nowhere":
 		fmt.Printf("1|1|unix|%s/nothing|grpc|\n", socket)
+	case "tcp":
+		fmt.Print("1|1|tcp|127.0.0.1:9|grpc|\n")
 	case "core":
 		fmt.Printf("2|1|unix|%s|grpc|\n", socket)
 	case "certificate":
@@ -221,6 +223,7 @@ func TestAliens(t *testing.T) {
 		"mute":        "no answer within 3s of its start",
 		"netrpc":      `unsupported plugin protocol "netrpc"`,
 		"nowhere":     "error while dialing",
+		"tcp":         "its handshake names an address of the network tcp, and plugins listen on Unix sockets only",
 		"core":        "incompatible core API version",
 		"certificate": "error parsing server cert",
 	} {

@@ -216,7 +216,7 @@ func (a *aggregator) own(e *Entry) (*sample, error) {
 func refused(e *Entry, err error) error {
 	err = fmt.Errorf("run %d of %s in %s: %w", e.Run, e.Agent, e.Environment, err)
 	if at := e.at.String(); at != "" {
-		err = fmt.Errorf("%s %w: %w; remove the line, or the file, and resume", at, ErrDamaged, err)
+		err = fmt.Errorf("%s %w: %w; move the file away, and resume", at, ErrDamaged, err)
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func (d Dir) contents(ctx context.Context, p *plan.Plan, shard plan.Shard) (*con
 // runs that are recorded. One is not ok if its agent is to be kept and is not there.
 func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s *Session) (Done, error) {
 	if err := c.sameExperiment(p, shard); err != nil {
-		return nil, err
+		return nil, c.dir.Explain(err)
 	}
 	done := newDone(c.runs)
 	most := 0
@@ -71,7 +71,7 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 		}
 	}
 	if err := result.Check(ctx, p.Meta(), c.runs.All()); err != nil {
-		return nil, err
+		return nil, c.dir.Explain(err)
 	}
 	return done, c.dir.withAgents(p, done)
 }
@@ -261,4 +261,27 @@ func pluginDifference(c plan.Component, was string, before *Provenance, now *Ses
 		program = is.Program
 	}
 	return fmt.Sprintf("%s was program %s and is program %s", name, was, program)
+}
+
+// Explain returns an error about records that are not of the experiment. If the config of the
+// directory is not the one that its runs were made with, by the digests in the provenance,
+// then the config is at fault and not the records. It returns other errors as they are.
+func (d Dir) Explain(err error) error {
+	var other *otherExperiment
+	if !errors.Is(err, result.ErrDamaged) && !errors.As(err, &other) {
+		return err
+	}
+	c, readErr := ReadConfig(d.path(ConfigFile))
+	prov, provErr := d.Provenance()
+	if readErr != nil || provErr != nil || prov.ConfigSHA256 == "" {
+		return err
+	}
+	now := c.Digest()
+	for s := range prov.sessions() {
+		if s.ConfigSHA256 == now {
+			return err
+		}
+	}
+	return fmt.Errorf("%s was changed after runs were made, so that their records are of %w: its digest is %s, and by %s it was %s; restore it (%s has a copy), the records are good",
+		d.path(ConfigFile), ErrOtherExperiment, now[:10], ProvenanceFile, prov.ConfigSHA256[:min(10, len(prov.ConfigSHA256))], "report.html")
 }

@@ -23,6 +23,9 @@ func (d Dir) Claim() (release func() error, err error) {
 	if err := disk.MkdirAll(d.fileSystem(), d.Path); err != nil {
 		return nil, err
 	}
+	if err := d.CheckLinks(); err != nil {
+		return nil, err
+	}
 	lock, err := lockfile.Take(d.path(lockFile))
 	var held *lockfile.HeldError
 	if errors.As(err, &held) {
@@ -46,6 +49,9 @@ const lockWait = 30 * time.Second
 // holds one of them; waiting, if not nil, is then called once with its holder.
 func (d Dir) claimShard(ctx context.Context, s plan.Shard, waiting func(held error)) (release func() error, err error) {
 	if err := disk.MkdirAll(d.fileSystem(), d.Path); err != nil {
+		return nil, err
+	}
+	if err := d.CheckLinks(); err != nil {
 		return nil, err
 	}
 	all, err := awaitLock(ctx, lockfile.Share, d.path(lockFile), waiting, func(holder string) error {

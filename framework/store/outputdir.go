@@ -185,6 +185,28 @@ func isOurs(p *plan.Plan, name string, kind fs.FileMode) bool {
 	return true
 }
 
+// CheckLinks refuses an output directory in which a link stands for a directory or file that
+// rlrun writes into: it may lead anywhere, in a directory that somebody sent. The output
+// directory itself may be a link.
+func (d Dir) CheckLinks() error {
+	return fs.WalkDir(os.DirFS(d.Path), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return nil // there is none yet
+		case err != nil:
+			return err
+		case name == ".":
+			return nil
+		case e.IsDir() && (!isOurs(nil, name, fs.ModeDir) || name == "runs" || name == agentsDir || name == "plots"):
+			return fs.SkipDir // whose files are replaced, and not written into
+		case e.Type()&fs.ModeSymlink == 0 || !isOurs(nil, name, fs.ModeDir) && !strings.HasPrefix(name, "export/") && !strings.HasPrefix(name, "submit/"):
+			return nil
+		}
+		to, _ := os.Readlink(d.path(name)) // for people
+		return fmt.Errorf("%s is a link to %s, and rlrun writes into the output directory only: replace it by a directory or file, or let the output directory itself be a link", d.path(name), to)
+	})
+}
+
 func matches(pattern, name string) bool {
 	ok, _ := path.Match(pattern, name)
 	return ok

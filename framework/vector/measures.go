@@ -74,8 +74,15 @@ func (s *shards) measures(of func(part int) *Measures) *Measures {
 
 var metricName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
+// mostMetrics is the most that a plugin may declare. Each one becomes a curve of every run, a
+// column and a drawing.
+const mostMetrics = 1000
+
 // CheckMetrics reports what is wrong with the metrics of a framework.Measurer.
 func CheckMetrics(metrics []framework.Metric) error {
+	if len(metrics) > mostMetrics {
+		return fmt.Errorf("%d metrics are declared; at most %d can be", len(metrics), mostMetrics)
+	}
 	seen := map[string]bool{}
 	for _, m := range metrics {
 		switch {

@@ -89,6 +89,11 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 		return err
 	}
 	source.Started = provenance.Started
+	if out == filepath.Join(dir, "export") {
+		if err := r.Dir.CheckLinks(); err != nil {
+			return err
+		}
+	}
 	answer := []exported{}
 	for _, f := range formats {
 		directory := filepath.Join(out, f)

@@ -28,6 +28,7 @@ type progress struct {
 	made    int64
 	ended   int
 	failed  int
+	failing bool // the last runs that ended failed
 	cell    plan.Cell
 	notices []string // told by stop
 
@@ -62,6 +63,9 @@ func (p *progress) event(e run.Event) {
 	p.made += int64(e.Interactions)
 	p.ended += e.Runs
 	p.failed += e.Failed
+	if e.Runs > 0 {
+		p.failing = e.Failed == e.Runs
+	}
 	p.cell = e.Cell
 	if e.Notice != "" && len(p.notices) < 10 {
 		p.notices = append(p.notices, e.Notice)
@@ -70,7 +74,7 @@ func (p *progress) event(e run.Event) {
 
 // share is how much of the whole experiment is done, in [0,1].
 func (p *progress) share() float64 {
-	return (float64(p.reused) + float64(p.made)/float64(max(p.plan.Config.Steps, 1))) / float64(p.runs)
+	return (float64(p.reused) + float64(p.failed) + float64(p.made)/float64(max(p.plan.Config.Steps, 1))) / float64(p.runs)
 }
 
 // refresh is the time between two drawings of the line on a terminal.
@@ -144,9 +148,13 @@ func (p *progress) line() string {
 		words = append(words, cli.Rate(float64(p.made)/elapsed.Seconds()))
 	}
 	text := strings.Join(words, ", ")
-	if steps := int64(p.runs-p.reused) * int64(p.plan.Config.Steps); p.made > 0 && p.made < steps {
-		left := time.Duration(float64(elapsed) * float64(steps-p.made) / float64(p.made))
-		text += fmt.Sprintf("; %s left; now: %s / %s", cli.Clock(left), // long names are cut off
+	// Runs that failed are over. While runs fail they may be given up at any time.
+	if steps := int64(p.runs-p.reused-p.failed) * int64(p.plan.Config.Steps); p.made > 0 && p.made < steps {
+		left := "unknown time"
+		if !p.failing {
+			left = cli.Clock(time.Duration(float64(elapsed) * float64(steps-p.made) / float64(p.made)))
+		}
+		text += fmt.Sprintf("; %s left; now: %s / %s", left, // long names are cut off
 			cli.Printable(p.plan.Environments[p.cell.Environment].Name), cli.Printable(p.plan.Agents[p.cell.Agent].Name))
 	}
 	return text

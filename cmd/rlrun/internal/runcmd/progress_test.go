@@ -56,10 +56,15 @@ func TestProgressLines(t *testing.T) {
 		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 500, Runs: 1, Failed: 1})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		// 3,000 of 15,000 steps in 5 s; with the runs found done, 8,000 of 20,000.
-		want := "40.0%, 8 of 20 runs, 1 failed, 600 steps/s; 20 s left; now: e / b\n"
+		// 3,000 steps in 5 s. With the runs that were found done or have failed it is 9,000 of
+		// 20,000. While runs fail, nobody knows when they are given up.
+		want := "45.0%, 8 of 20 runs, 1 failed, 600 steps/s; unknown time left; now: e / b\n"
 		if out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
+		}
+		p.event(run.Event{Interactions: 1000, Runs: 1})
+		if got, want := p.line(), "50.0%, 9 of 20 runs, 1 failed, 667 steps/s; 15 s left; now: e / a"; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 		time.Sleep(4 * time.Minute)
 		synctest.Wait()

@@ -2,6 +2,7 @@
 package servecmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,12 +12,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const help = `Show the report page of experiments while they run, here or on a cluster.
@@ -34,12 +37,15 @@ unfinished runs. Verdicts appear when all runs have ended, since repeated tests 
 the end find differences too often. With compare: {until: decided} verdicts appear
 at any time.
 
-Only this machine can open the page. From another machine, use a tunnel:
+The printed address contains a token, without which nobody sees the page: other users
+of this machine do not. It is a new one each time. To choose it, put it into the
+environment variable RLRUN_SERVE_TOKEN or into a file (--token-file). Only this machine can open the page. From
+another machine, use a tunnel:
 
   ssh -L 8080:localhost:8080 MACHINE
 
-With --addr 0.0.0.0:8080 other machines can open the page at the printed address,
-which contains a token. The connection is not encrypted. Ctrl-C stops the server.
+With --addr 0.0.0.0:8080 other machines can open the page at the printed address. The
+connection is not encrypted. Ctrl-C stops the server.
 
 --json:
   url                  address of the page, with its token
@@ -47,7 +53,7 @@ which contains a token. The connection is not encrypted. Ctrl-C stops the server
 
 // New returns the command rlrun serve.
 func New(*host.App) *cobra.Command {
-	var addr, token string
+	var addr, token, tokenFile string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "serve DIR...",
@@ -56,18 +62,19 @@ func New(*host.App) *cobra.Command {
 		Example: `  rlrun serve results/quickstart
   rlrun serve results --addr 127.0.0.1:9000`,
 		Args:              cli.AtLeastOne("an output directory"),
-		RunE:              func(cmd *cobra.Command, dirs []string) error { return serve(cmd, dirs, addr, token, asJSON) },
+		RunE:              func(cmd *cobra.Command, dirs []string) error { return serve(cmd, dirs, addr, token, tokenFile, asJSON) },
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 selects a free port")
-	fs.StringVar(&token, "token", "", "`TOKEN` that requests must contain (default none if only this machine can connect, else a random one)")
+	fs.StringVar(&token, "token", "", "`TOKEN` that requests must contain; other users can see it in the list of processes")
+	fs.StringVar(&tokenFile, "token-file", "", "`FILE` with the token that requests must contain (default $RLRUN_SERVE_TOKEN, or a random one)")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func serve(cmd *cobra.Command, dirs []string, addr, token string, asJSON bool) error {
+func serve(cmd *cobra.Command, dirs []string, addr, token, tokenFile string, asJSON bool) error {
 	ctx := cmd.Context()
 	found, err := experiments(dirs)
 	if err != nil {
@@ -77,24 +84,22 @@ func serve(cmd *cobra.Command, dirs []string, addr, token string, asJSON bool) e
 	if err != nil {
 		return cli.Usagef("--addr must be HOST:PORT, such as 127.0.0.1:8080, not %q", addr)
 	}
+	token, err = chosenToken(token, tokenFile)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("%w; choose another address with --addr, such as 127.0.0.1:0", cli.Cause(err))
 	}
 	local := loopback(name)
-	if token == "" && !local {
-		token = rand.Text()
-	}
 	s := newServer(ctx, found, token, local)
 	if len(dirs) > 1 {
 		s.first = len(s.live) - 1 // all together
 	}
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx }} // long answers end with the command
-	where := url.URL{Scheme: "http", Host: shownHost(listener.Addr(), name), Path: "/"}
-	if token != "" {
-		where.RawQuery = url.Values{"token": {token}}.Encode()
-	}
+	where := url.URL{Scheme: "http", Host: shownHost(listener.Addr(), name), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
 	w := cmd.OutOrStdout()
 	if asJSON {
 		err = cli.WriteJSON(w, map[string]any{"url": where.String(), "experiments": found})
@@ -119,6 +124,20 @@ func serve(cmd *cobra.Command, dirs []string, addr, token string, asJSON bool) e
 		return err
 	}
 	return <-stopped
+}
+
+// chosenToken returns the token of the flag, the file or the environment, or else a random one.
+func chosenToken(token, file string) (string, error) {
+	if token == "" && file != "" {
+		data, err := inputfile.Read(file, 4096)
+		if err != nil {
+			return "", cli.Usagef("--token-file: %w", err)
+		}
+		if token = strings.TrimSpace(string(data)); token == "" {
+			return "", cli.Usagef("--token-file: %s is empty; leave the flag out, and rlrun makes a token", file)
+		}
+	}
+	return cmp.Or(token, os.Getenv("RLRUN_SERVE_TOKEN"), rand.Text()), nil
 }
 
 // experiments returns the output directories that dirs are or hold.

@@ -77,12 +77,41 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	given, want := sha256.Sum256([]byte(r.URL.Query().Get("token"))), sha256.Sum256([]byte(s.token))
-	if s.token != "" && subtle.ConstantTimeCompare(given[:], want[:]) != 1 {
+	if subtle.ConstantTimeCompare(given[:], want[:]) != 1 {
 		http.Error(w, "the token is missing or wrong: open the address that rlrun serve printed", http.StatusForbidden)
 		return
 	}
-	s.ServeMux.ServeHTTP(w, r)
+	s.ServeMux.ServeHTTP(&patient{w, http.NewResponseController(w)}, r)
 }
+
+// A reader that takes less than portion bytes of an answer in patience is slow or has gone.
+// Its connection is closed, which it would keep for ever otherwise.
+const (
+	patience = 30 * time.Second
+	portion  = 64 << 10
+)
+
+// patient is a response that gives its reader some time for each portion.
+type patient struct {
+	http.ResponseWriter
+	controller *http.ResponseController
+}
+
+// Write implements io.Writer.
+func (p *patient) Write(data []byte) (n int, err error) {
+	for len(data) > 0 && err == nil {
+		if err = p.controller.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+			return n, err
+		}
+		var k int
+		k, err = p.ResponseWriter.Write(data[:min(portion, len(data))])
+		n, data = n+k, data[k:]
+	}
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // hostName is a Host header without its port.
 func hostName(host string) string {

@@ -539,6 +539,9 @@ func (s *submission) answer(files, jobs, watch []string) map[string]any {
 
 // do writes the files and submits them. Of two first submissions at once, one does.
 func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
+	if err := (store.Dir{Path: s.Dir}).CheckLinks(); err != nil {
+		return cli.Usage(err)
+	}
 	if err := os.MkdirAll(filepath.Join(s.Dir, "submit"), 0o777); err != nil {
 		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, cli.Cause(err))
 	}

@@ -201,8 +201,12 @@ func (s *Subprocess) ID() string {
 // Diagnose implements runner.Runner. Launch explains failures itself.
 func (s *Subprocess) Diagnose(context.Context) string { return "" }
 
-// PluginToHost implements runner.Runner.
+// PluginToHost implements runner.Runner: it refuses an address that the protocol does not
+// have. On Windows go-plugin itself uses TCP.
 func (s *Subprocess) PluginToHost(network, address string) (string, string, error) {
+	if network != "unix" && runtime.GOOS != "windows" {
+		return "", "", fmt.Errorf("its handshake names an address of the network %s, and plugins listen on Unix sockets only", network)
+	}
 	return network, address, nil
 }
 
