@@ -4,7 +4,8 @@ FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
 # A copied directory loses its mode, but those in it keep theirs.
-RUN mkdir -p /image/usr/local/bin && mkdir -m 1777 /image/tmp && \
+RUN mkdir -p /image/usr/local/bin /image/usr/share/doc/rlrun && mkdir -m 1777 /image/tmp && \
+    cp LICENSE cmd/rlrun/internal/licensescmd/notices.txt /image/usr/share/doc/rlrun/ && \
     CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /image/usr/local/bin/rlrun ./cmd/rlrun
 
 FROM scratch

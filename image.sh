@@ -18,9 +18,10 @@ done
 arch=$(go env GOARCH)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/root/usr/local/bin" "$work/image" "$(dirname "$archive")"
+mkdir -p "$work/root/usr/local/bin" "$work/root/usr/share/doc/rlrun" "$work/image" "$(dirname "$archive")"
 mkdir -m 1777 "$work/root/tmp"
 CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs=auto -ldflags='-s -w' -o "$work/root/usr/local/bin/rlrun" ./cmd/rlrun
+cp LICENSE cmd/rlrun/internal/licensescmd/notices.txt "$work/root/usr/share/doc/rlrun/"
 # The same bytes from the same source: no times, no owners.
 pack() { tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "$@"; }
 pack -C "$work/root" -cf "$work/image/layer.tar" tmp usr

@@ -6,6 +6,7 @@ is pure Python, as an editable install is.
 """
 
 import os
+from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -22,5 +23,7 @@ class Binary(BuildHookInterface):
             return
         name = "rlrun.exe" if binary.endswith(".exe") else "rlrun"
         build_data["shared_scripts"] = {binary: name}
+        notices = Path(self.root).parent / "cmd/rlrun/internal/licensescmd/notices.txt"
+        build_data["force_include"][str(notices)] = "rlrun/notices.txt"  # of the modules in the program
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{os.environ['RLRUN_WHEEL_TAG']}"

@@ -7,6 +7,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/comparecmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/exportcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/licensescmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/mdpcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plugincmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/runcmd"
@@ -45,4 +46,5 @@ var commands = []struct {
 	{"plugins", plugincmd.New, false},
 	{"plugins", plugincmd.NewSchema, false},
 	{"", newVersion, false},
+	{"", licensescmd.New, false},
 }

@@ -81,7 +81,7 @@ func TestImage(t *testing.T) {
 	}
 	content, modes := readTar(t, bytes.NewReader(layer))
 	for name, want := range map[string]fs.FileMode{
-		"usr": fs.ModeDir | 0o755, "usr/local/bin": fs.ModeDir | 0o755, "usr/local/bin/rlrun": 0o755, "tmp": fs.ModeDir | fs.ModeSticky | 0o777,
+		"usr": fs.ModeDir | 0o755, "usr/local/bin": fs.ModeDir | 0o755, "usr/local/bin/rlrun": 0o755, "usr/share/doc/rlrun/notices.txt": 0o644, "tmp": fs.ModeDir | fs.ModeSticky | 0o777,
 	} {
 		if modes[name] != want {
 			t.Errorf("%s has mode %v, want %v", name, modes[name], want)
