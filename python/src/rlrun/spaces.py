@@ -29,6 +29,9 @@ _DTYPES = {
 }
 """The element types of a Box."""
 
+MOST_ELEMENTS = 2**28
+"""How many elements a Box in a message may have, as for the host: a guard against nonsense."""
+
 MAX_INTEGER = 2**53
 """Bounds the finite bounds of a Box of integers: a float64 has every integer up to it."""
 
@@ -355,9 +358,13 @@ def from_proto(message: pb.Space) -> Space:
     if kind == "box":
         b = message.box
         shape = tuple(b.shape)
+        name = next(
+            (name for name, code in _DTYPES.items() if code == b.dtype), "a type that this version does not know"
+        )
+        if any(n < 1 for n in shape) or math.prod(shape) > MOST_ELEMENTS:
+            raise ValueError(f"Box of shape {shape}; must have 1 to {MOST_ELEMENTS} elements")
         low, high = (
             np.full(shape, bound[0]) if len(bound) == 1 else np.reshape(bound, shape) for bound in (b.low, b.high)
         )
-        name = next(name for name, code in _DTYPES.items() if code == b.dtype)
         return Box(low, high, shape, name)  # type: ignore[arg-type]
     raise ValueError("a space of a kind that this version does not know")
