@@ -1,6 +1,6 @@
 // Package space describes what observations and actions may be, and holds
 // columns of them. The kinds and their names follow Gymnasium
-// (gymnasium.spaces): Discrete, MultiDiscrete and Box.
+// (gymnasium.spaces): Discrete, MultiDiscrete and Box, of real numbers or of integers.
 //
 // The package imports the standard library only.
 package space
