@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -66,9 +65,6 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 	}
 	if a.reused != nil && t.Missing > 0 {
 		gone := fmt.Sprintf("the records of %d %s are gone: ", t.Missing, cli.Plural(t.Missing, "run", "runs"))
-		if _, err := r.Dir.Read(); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%[1]s%[2]s was moved or removed while rlrun was at work; if it was moved, move what %[2]s/runs holds into its runs, and go on there with --resume", gone, r.Dir.Path)
-		}
 		return fmt.Errorf("%ssomething removed them from %s while rlrun was at work; make them again with --resume", gone, r.Dir.Path)
 	}
 	if a.reused != nil && t.Failed > 0 {
@@ -79,6 +75,11 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 		return fmt.Errorf("%d of %d runs failed%s, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing+t.NotNeeded, givenUp, f.Run, f.Agent, f.Environment, f.Error)
 	}
 	return nil
+}
+
+// moved is the error of an output directory that is not where it was when runs began.
+func moved(dir string) error {
+	return fmt.Errorf("%[1]s was moved or removed while rlrun was at work, and no outputs are made; if it was moved, move what %[1]s/runs holds into its runs, and go on there with --resume", dir)
 }
 
 func (a *answer) printWork(w io.Writer, t result.Count, steps int) {

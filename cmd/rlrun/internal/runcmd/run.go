@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -162,6 +163,9 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 	a := answer{x: x.Experiment, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}
 	if err != nil {
 		return a.stopped(app, cmd, err)
+	}
+	if _, err := x.Dir.Read(); errors.Is(err, fs.ErrNotExist) {
+		return moved(x.Dir.Path) // outputs would show the runs of the new place alone
 	}
 	r, err := write(cmd, x.Experiment, o.quiet)
 	if err != nil {
