@@ -118,7 +118,7 @@ func anchors(text string) map[string]bool {
 
 // Links between documents, and to other files of the source, lead somewhere.
 func TestLinks(t *testing.T) {
-	for _, name := range append(documents(t), "../CHANGELOG.md") {
+	for _, name := range append(documents(t), "../CHANGELOG.md", "../studies/LOG.md") {
 		text := read(t, name)
 		prose := codeSpan.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 		for _, m := range link.FindAllStringSubmatch(prose, -1) {
