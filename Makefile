@@ -35,8 +35,11 @@ at_once = -p 4
 
 .PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist site image python generate-python
 
-test: python
-	$(MAKE) --no-print-directory -j2 go-short python-quick
+test:
+	@echo "make test takes about three minutes on two idle cores, and more where Go has to compile everything first."
+	@echo "Each package prints a line as its tests end: ok, or what failed. Python's tests print theirs at their end."
+	@$(MAKE) --no-print-directory python
+	@$(MAKE) --no-print-directory -j2 go-short python-quick
 
 # The long parts go beside each other: each waits for processes a part of its time.
 ci: lint generate test
