@@ -15,13 +15,34 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// Difference returns the first key that decides records and whose value is another one in
-// an older config, with both values. It is empty if there is none.
-func (c Config) Difference(old Config) (where, was, is string) {
-	a, b := old.essence(), c.essence()
-	for _, key := range essentialKeys(a, b) {
-		if !reflect.DeepEqual(a[key], b[key]) {
-			return firstDifference(key, a[key], b[key])
+// Difference returns the first key that decides records of both plans and whose value is
+// another one in an older plan, with both values. Environments and agents are compared with
+// those of the same label. It is empty if there is none.
+func (p *Plan) Difference(old *Plan) (where, was, is string) {
+	before, now := old.essence(), p.essence()
+	for _, key := range []string{"seed", "steps", "discount", "record", "save", "evaluate"} {
+		if !reflect.DeepEqual(before.common[key], now.common[key]) {
+			return firstDifference(key, before.common[key], now.common[key])
+		}
+	}
+	for _, list := range []struct {
+		key         string
+		entries     []int // of the older plan
+		labels      []string
+		before, now []any
+	}{
+		{EnvironmentsKey, old.EnvironmentEntries, Labels(p.Environments), before.environments, now.environments},
+		{AgentsKey, old.AgentEntries, Labels(p.Agents), before.agents, now.agents},
+	} {
+		index := map[string]int{}
+		for i, label := range list.labels {
+			index[label] = i
+		}
+		for i, component := range list.before {
+			label, _ := component.(map[string]any)["name"].(string)
+			if j, both := index[label]; both && !reflect.DeepEqual(component, list.now[j]) {
+				return firstDifference(fmt.Sprintf("%s[%d]", list.key, list.entries[i]), component, list.now[j])
+			}
 		}
 	}
 	return "", "", ""
@@ -45,36 +66,53 @@ func firstDifference(path string, a, b any) (where, was, is string) {
 			}
 		}
 	case []any:
-		if y, ok := b.([]any); ok && len(x) == len(y) {
-			for i := range x {
-				if !reflect.DeepEqual(x[i], y[i]) {
-					return firstDifference(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
+		if y, ok := b.([]any); ok {
+			at := func(list []any, i int) any {
+				if i < len(list) {
+					return list[i]
+				}
+				return nil
+			}
+			for i := range max(len(x), len(y)) {
+				if v, w := at(x, i), at(y, i); !reflect.DeepEqual(v, w) {
+					return firstDifference(fmt.Sprintf("%s[%d]", path, i), v, w)
 				}
 			}
 		}
 	}
-	return path, brief(a), brief(b)
+	was, is = brief(a, b)
+	return path, was, is
 }
 
-func brief(v any) string {
-	if v == nil {
-		return "absent"
-	}
-	data, err := json.Marshal(v)
-	if err != nil || len(data) > 60 {
-		return "something else"
-	}
-	return string(data)
-}
-
-func essentialKeys(a, b map[string]any) []string {
-	var keys []string
-	for _, k := range []string{"seed", "steps", "discount", "record", "save", "evaluate", "environments", "agents"} {
-		if a[k] != nil || b[k] != nil {
-			keys = append(keys, k)
+// brief returns two values as JSON, shortened to the part in which they differ.
+func brief(a, b any) (string, string) {
+	text := func(v any) []rune {
+		if v == nil {
+			return []rune("absent")
 		}
+		data, err := json.Marshal(v)
+		if err != nil {
+			return []rune(fmt.Sprint(v))
+		}
+		return []rune(string(data))
 	}
-	return keys
+	const most, before = 60, 20
+	x, y := text(a), text(b)
+	same := 0
+	for same < min(len(x), len(y)) && x[same] == y[same] {
+		same++
+	}
+	cut := func(r []rune) string {
+		begin, end := "", ""
+		if len(r) > most && same > before {
+			begin, r = "…", r[same-before:]
+		}
+		if len(r) > most {
+			r, end = r[:most], "…"
+		}
+		return begin + string(r) + end
+	}
+	return cut(x), cut(y)
 }
 
 // essence is the config as decoded JSON, without what cannot change a record.
@@ -143,26 +181,42 @@ func (c Config) Digest() string {
 // besides the programs: seed, steps and what is recorded, and both components. Other
 // components do not change it.
 func (p *Plan) Identities() map[result.Key]string {
-	c := p.Config
-	c.Environments, c.Agents = p.Environments, p.Agents
-	c.Matrix, c.Save = nil, nil // they say which records and files there are
-	common := c.essence()
-	parts := func(key string) (list []json.RawMessage) {
-		components, _ := common[key].([]any)
-		for _, component := range components {
-			data, _ := json.Marshal(component)
-			list = append(list, data)
-		}
-		delete(common, key)
-		return list
+	e := p.essence()
+	delete(e.common, "save") // it says which files there are
+	encoded := func(v any) json.RawMessage {
+		data, _ := json.Marshal(v)
+		return data
 	}
-	environments, agents := parts("environments"), parts("agents")
-	rest, _ := json.Marshal(common)
+	rest, components := encoded(e.common), func(list []any) (out []json.RawMessage) {
+		for _, component := range list {
+			out = append(out, encoded(component))
+		}
+		return out
+	}
+	environments, agents := components(e.environments), components(e.agents)
 	out := map[result.Key]string{}
 	for _, cell := range p.Cells {
-		out[p.Key(cell)] = ShortDigest(json.RawMessage(rest), environments[cell.Environment], agents[cell.Agent])
+		out[p.Key(cell)] = ShortDigest(rest, environments[cell.Environment], agents[cell.Agent])
 	}
 	return out
+}
+
+// essence is a plan as decoded JSON, without what cannot change a record.
+type essence struct {
+	common               map[string]any // to all records
+	environments, agents []any          // in the plan's order
+}
+
+func (p *Plan) essence() (e essence) {
+	c := p.Config
+	c.Environments, c.Agents = p.Environments, p.Agents
+	c.Matrix = nil // it says which records there are
+	e.common = c.essence()
+	e.environments, _ = e.common[EnvironmentsKey].([]any)
+	e.agents, _ = e.common[AgentsKey].([]any)
+	delete(e.common, EnvironmentsKey)
+	delete(e.common, AgentsKey)
+	return e
 }
 
 // ShortDigest identifies values in ten hexadecimal digits, short enough for every

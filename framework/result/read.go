@@ -113,6 +113,15 @@ func openRuns(ctx context.Context, dir string, add func(r *Runs, name string, la
 	if err != nil {
 		return nil, err
 	}
+	return openFiles(ctx, names, add)
+}
+
+// OpenFiles is OpenRunsContext of some files of records.
+func OpenFiles(ctx context.Context, names []string) (*Runs, error) {
+	return openFiles(ctx, names, (*Runs).addFile)
+}
+
+func openFiles(ctx context.Context, names []string, add func(r *Runs, name string, labels map[string]string) error) (*Runs, error) {
 	r := &Runs{}
 	labels := map[string]string{}
 	for _, name := range names {
@@ -315,6 +324,13 @@ func intern(labels map[string]string, s string) string {
 	}
 	labels[s] = s
 	return s
+}
+
+// FileEntries lists all records of a file, also those that do not count.
+func FileEntries(name string) ([]Entry, error) {
+	r := Runs{}
+	err := r.addFile(name, map[string]string{})
+	return r.Entries, err
 }
 
 // intern makes equal strings of entries one.

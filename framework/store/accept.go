@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/plan"
@@ -20,7 +21,8 @@ type contents struct {
 	dir        Dir
 	provenance *Provenance
 	runs       *result.Runs // that have a record
-	config     *plan.Config // nil if there is none
+	config     *plan.Plan   // that the directory has; nil if there is none
+	aside      aside
 }
 
 // contents reads what the directory holds: of runs, those of a shard, or all.
@@ -30,19 +32,18 @@ func (d Dir) contents(ctx context.Context, p *plan.Plan, shard plan.Shard) (*con
 	if c.provenance, err = d.Provenance(); err != nil {
 		return nil, err
 	}
+	config, err := ReadConfig(d.path(ConfigFile))
+	if err == nil {
+		c.config, err = plan.Compile(config)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	if shard.Of > 0 {
 		c.runs, err = d.shardRecords(ctx, p, shard)
 	} else {
-		c.runs, err = d.Records(ctx, p)
+		c.runs, err = c.regroup(ctx, p)
 	}
-	if err != nil {
-		return nil, err
-	}
-	config, err := ReadConfig(d.path(ConfigFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	c.config = &config
 	return c, err
 }
 
@@ -110,19 +111,38 @@ func (c *contents) sameExperiment(p *plan.Plan, shard plan.Shard) error {
 	if c.config == nil {
 		return c.dir.noConfig()
 	}
-	if err := sameSeed(path, *c.config, c.provenance); err != nil {
+	if err := sameSeed(path, c.config.Config, c.provenance); err != nil {
 		return err
 	}
-	if where, was, is := p.Config.Difference(*c.config); where != "" {
+	if where, was, is := p.Difference(c.config); strings.Contains(where, "[") {
+		return fmt.Errorf("%w; under another name it would be added", &otherExperiment{path, where, was, is})
+	} else if where != "" {
 		return &otherExperiment{path, where, was, is}
 	}
-	if err := c.dir.sameComparison(p, *c.config); err != nil {
+	if err := c.dir.sameComparison(p, c.config); err != nil {
 		return err
 	}
-	if shard.Of > 0 && c.config.Runs != p.Config.Runs {
-		return &otherExperiment{path, "runs", strconv.Itoa(c.config.Runs), strconv.Itoa(p.Config.Runs)}
+	if where, was, is := size(c.config, p); shard.Of > 0 && where != "" {
+		return fmt.Errorf("%w: an experiment grows by rlrun run --resume, without --shard", &otherExperiment{path, where, was, is})
 	}
 	return nil
+}
+
+// size returns the first way in which a plan is larger or smaller than another: environments,
+// agents or, if it is nothing else, runs.
+func size(old, p *plan.Plan) (where, was, is string) {
+	for _, x := range []struct {
+		key     string
+		old, is []plan.Component
+	}{{plan.EnvironmentsKey, old.Environments, p.Environments}, {plan.AgentsKey, old.Agents, p.Agents}} {
+		if was, is := plan.Labels(x.old), plan.Labels(x.is); !slices.Equal(was, is) {
+			return x.key, strings.Join(was, ", "), strings.Join(is, ", ")
+		}
+	}
+	if old.Config.Runs != p.Config.Runs {
+		return "runs", strconv.Itoa(old.Config.Runs), strconv.Itoa(p.Config.Runs)
+	}
+	return "", "", ""
 }
 
 func (d Dir) noConfig() error {
@@ -141,22 +161,16 @@ func sameSeed(path string, c plan.Config, prov *Provenance) error {
 	return fmt.Errorf("%s has %s and is %w: by %s the runs were made with seed %d; restore it", path, has, ErrOtherExperiment, ProvenanceFile, prov.Seed)
 }
 
-// sameComparison refuses to change the test that stops an experiment, or the planned
-// number of runs, once the test has looked at records. Its level would no longer
+// sameComparison refuses to change the test that stops an experiment, what it compares, or the
+// planned number of runs, once the test has looked at records. Its level would no longer
 // hold.
-func (d Dir) sameComparison(p *plan.Plan, old plan.Config) error {
-	if old.Compare == nil && p.Config.Compare == nil {
-		return nil
-	}
-	before, err := plan.Compile(old)
-	if err != nil {
-		return err
-	}
+func (d Dir) sameComparison(p, before *plan.Plan) error {
 	if before.Sequential() == nil && p.Sequential() == nil {
 		return nil
 	}
 	same := reflect.DeepEqual(before.Config.Compare, p.Config.Compare)
-	if same && before.Config.Runs == p.Config.Runs {
+	where, was, is := size(before, p)
+	if same && where == "" {
 		return nil
 	}
 	if before.Sequential() != nil {
@@ -169,7 +183,7 @@ func (d Dir) sameComparison(p *plan.Plan, old plan.Config) error {
 	}
 	what := "compare differs"
 	if same {
-		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
+		what = fmt.Sprintf("%s differs: it was %s and is now %s", where, was, is)
 	}
 	return fmt.Errorf("%s: %s: this is %w, since results were looked at: a change would invalidate the level of the test", d.path(ConfigFile), what, ErrOtherExperiment)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/plan"
@@ -16,7 +17,8 @@ import (
 // Close. It returns the runs that are recorded. A directory that holds anything but its lock
 // is refused, or cleared, or resumed, as existing says. To resume, its runs must be of the same
 // experiment and programs (see Session.Mixed); if runs are left, what was made from the records
-// of the others is removed. The directory then has the config, the provenance with this
+// of the others is removed. Records of agents and environments that the config no longer has are
+// set aside. The directory then has the config, the provenance with this
 // session, and what is known of the experiment. If the context ends while records are read,
 // nothing was changed.
 func (e *Experiment) Begin(ctx context.Context, s *Session, existing Existing) (done Done, err error) {
@@ -29,11 +31,19 @@ func (e *Experiment) Begin(ctx context.Context, s *Session, existing Existing) (
 			return nil, err
 		}
 	}
-	done, prov := Done{}, &Provenance{}
+	done, has := Done{}, &contents{dir: d, provenance: &Provenance{}}
 	if existing == Resume {
-		if done, prov, err = d.resume(ctx, e.Plan, s); err != nil {
+		if has, err = d.contents(ctx, e.Plan, plan.Shard{}); err != nil {
 			return nil, err
 		}
+		if done, err = has.accept(ctx, e.Plan, plan.Shard{}, s); err != nil {
+			return nil, err
+		}
+		if err := has.makeRoom(e.Plan, done); err != nil {
+			return nil, err
+		}
+		e.Notes = slices.Concat(e.Notes, has.aside.notes())
+		s.Notes = e.Notes
 	} else if entries, err := d.entries(); err != nil {
 		return nil, err
 	} else if len(entries) > 0 {
@@ -44,8 +54,11 @@ func (e *Experiment) Begin(ctx context.Context, s *Session, existing Existing) (
 		err = d.write(ConfigFile, text)
 	}
 	if err == nil {
-		prov.add(*s)
-		err = d.writeJSON(ProvenanceFile, prov)
+		err = d.takeAll(has.aside.back) // once the config has them
+	}
+	if err == nil {
+		has.provenance.add(*s)
+		err = d.writeJSON(ProvenanceFile, has.provenance)
 	}
 	if err == nil {
 		err = e.write()
@@ -53,17 +66,19 @@ func (e *Experiment) Begin(ctx context.Context, s *Session, existing Existing) (
 	return done, err
 }
 
-// resume says which runs are recorded, and returns the provenance.
-func (d Dir) resume(ctx context.Context, p *plan.Plan, s *Session) (Done, *Provenance, error) {
-	has, err := d.contents(ctx, p, plan.Shard{})
-	if err != nil {
-		return nil, nil, err
+// makeRoom removes what was made from records if there will be more or fewer of them, and sets
+// those aside that are none of the plan's.
+func (c *contents) makeRoom(p *plan.Plan, done Done) error {
+	if len(c.aside.out) > 0 {
+		if err := c.dir.RemoveMade(c.config); err != nil {
+			return err
+		}
+		return c.dir.aside().takeAll(c.aside.out)
 	}
-	done, err := has.accept(ctx, p, plan.Shard{}, s)
-	if err == nil && done.left(p) {
-		err = d.RemoveMade(p)
+	if len(c.aside.back) > 0 || done.left(p) {
+		return c.dir.RemoveMade(p)
 	}
-	return done, has.provenance, err
+	return nil
 }
 
 // BeginShard is Begin for a shard, beside others, which it resumes. The first shard writes the

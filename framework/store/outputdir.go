@@ -96,7 +96,7 @@ var made = []string{
 var ours = append([]string{
 	ConfigFile, ProvenanceFile, tasksFile, metricsFile,
 	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json",
-	"runs/*.jsonl", agentsDir + "/*" + agentExt,
+	"runs/*.jsonl", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
 	"submit/shards.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }, made...)
@@ -176,7 +176,7 @@ func isOurs(p *plan.Plan, name string, kind fs.FileMode) bool {
 		return true
 	case !slices.ContainsFunc(ours, func(pattern string) bool { return matches(pattern, name) }):
 		return false
-	case parent == "runs/":
+	case parent == "runs/", parent == asideDir+"/runs/":
 		_, ok := result.OriginOf(base)
 		return ok
 	case parent == "plots/":

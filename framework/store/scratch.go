@@ -114,7 +114,7 @@ func (c *Scratch) move() error {
 		if n > 1 {
 			name = result.RecordsName(first) + filepath.Ext(name)
 		}
-		if err := c.moveInto(name, files[:n]); err != nil {
+		if err := c.target.take(name, files[:n]); err != nil {
 			return err
 		}
 		files = files[n:]
@@ -122,13 +122,13 @@ func (c *Scratch) move() error {
 	return nil
 }
 
-// moveInto moves files into one of a name.
-func (c *Scratch) moveInto(name string, files []string) error {
-	directory := c.target.path("runs")
-	if err := disk.MkdirAll(c.target.fileSystem(), directory); err != nil {
+// take moves files of records into one of a name in the directory.
+func (d Dir) take(name string, files []string) error {
+	directory := d.path("runs")
+	if err := disk.MkdirAll(d.fileSystem(), directory); err != nil {
 		return err
 	}
-	err := disk.Publish(c.target.fileSystem(), filepath.Join(directory, name), func(w io.Writer) error {
+	err := disk.Publish(d.fileSystem(), filepath.Join(directory, name), func(w io.Writer) error {
 		for _, path := range files {
 			f, err := os.Open(path)
 			if err != nil {

@@ -294,6 +294,7 @@ func (l *live) read(running [][]result.Live) (*snapshot, error) {
 		}
 		r, err := s.follows.Read()
 		if err != nil {
+			s.follows = nil // the experiment may have grown: its config is read again
 			return nil, err
 		}
 		all = append(all, r)
