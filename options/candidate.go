@@ -25,6 +25,10 @@ type Arm struct {
 	// RevealProbability is ζ in [0,1], the probability that holding an uninformed
 	// option reveals the model; directed options do not use it.
 	RevealProbability float64
+	// Steps is the number of steps after which the option has shown what it promises
+	// (docs/theory.md §3.2); 0 if the agent does not say. The option is held for at
+	// least as long.
+	Steps int
 }
 
 // Candidate is an option that the reduction considers.
@@ -38,6 +42,7 @@ type Candidate struct {
 	Option Option
 
 	repeats []Option // the options that follow each other, by equal chances
+	drawn   bool     // offered only if a member with this policy is drawn
 }
 
 // Hold returns the option of exploring for a number of steps ≥ 1. It is nil for
@@ -67,12 +72,14 @@ type distinct struct {
 	seen       []mdp.Deterministic
 }
 
-func (d *distinct) add(name string, pi mdp.Deterministic) {
-	for _, p := range d.seen {
+// add adds a policy, or returns the number of the candidate that has it.
+func (d *distinct) add(name string, pi mdp.Deterministic) int {
+	for i, p := range d.seen {
 		if slices.Equal(p, pi) {
-			return
+			return i
 		}
 	}
 	d.seen = append(d.seen, pi)
 	d.candidates = append(d.candidates, directed(name, pi))
+	return len(d.seen) - 1
 }

@@ -32,7 +32,7 @@ func TestCeilingsLeaveOutTheWorseOnly(t *testing.T) {
 		d := must.Get(NewDecider(rule))(rt)
 		got := must.Get(d.Decide(&p, nil))(rt)
 		c := &d.comparison // as the decision left it
-		best := c.bestPlain()
+		best := c.bestPlain(nil)
 		for x := 2; x < n; x++ {
 			if c.ceiling(x) < best.Advantage {
 				left++

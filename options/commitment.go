@@ -69,13 +69,21 @@ func (o CommitmentConfig) Commitment(mixing int) Commitment {
 	return w
 }
 
+// Most is the largest number of steps for which an option is held: the cap, or T itself if
+// that is fixed.
+func (o CommitmentConfig) Most() int {
+	switch {
+	case o.Fixed > 0:
+		return o.Fixed
+	case o.Cap > 0:
+		return max(o.Cap, o.Floor)
+	}
+	return max(1000, o.Floor)
+}
+
 // held is Commitment for a scale of its own, without the return.
 func (o CommitmentConfig) held(mixing int, scale float64) Commitment {
-	o.Floor = max(o.Floor, 1)
-	if o.Cap <= 0 {
-		o.Cap = 1000
-	}
-	o.Cap = max(o.Cap, o.Floor)
+	o.Floor, o.Cap = max(o.Floor, 1), o.Most()
 	if !(scale > 0) {
 		scale = 1
 	}

@@ -64,21 +64,19 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {
 		return Decision{}, err
 	}
-	cost := p.ExplorationCost
-	if cost == 0 {
-		cost = p.Hold
-	}
-	share := d.share(p.Step, cost)
-	dec := Decision{Step: p.Step, Choice: p.Greedy, Hold: p.Hold, Capped: p.Capped, Share: share}
+	dec := Decision{Step: p.Step, Choice: p.Greedy, Hold: p.Hold, Capped: p.Capped, Share: d.share(p.Step, p.cost(p.Greedy))}
 	if n := len(p.Arms); n+len(p.Pairs) > 1 {
 		if err := d.config.suits(p); err != nil {
 			return Decision{}, err
 		}
 		d.resize(p.size())
 		c := &d.comparison
-		c.Problem, c.Share, c.RNG = *p, share, rng
-		best := c.best()
+		c.Problem, c.Share, c.RNG = *p, dec.Share, rng
+		best := c.best(d)
 		dec.Delta, dec.P, dec.Advantage = best.Delta, best.P, best.Advantage
+		if best.Option >= 0 && best.Option < n { // the greedy option is held as long as the other would have been
+			dec.Hold, dec.Share = p.hold(best.Option), d.share(p.Step, p.cost(best.Option))
+		}
 		if best.Advantage > 0 && (c.exact || best.Advantage > c.rounding()) {
 			dec.Choice, dec.Explore = best.Option, true
 		}
@@ -114,22 +112,28 @@ func (c *DeciderConfig) suits(p *Problem) error {
 }
 
 // best returns the result of the option, other than the greedy one, that has the
-// largest advantage, the first of equal ones.
-func (c *Comparison) best() ComparisonResult {
-	rule := c.Config.Rule
-	rule.Begin(c)
-	if rule, ok := rule.(chooser); ok {
+// largest advantage, the first of equal ones. Each is charged for the steps for which it
+// would be held.
+func (c *Comparison) best(d *Decider) ComparisonResult {
+	c.Config.Rule.Begin(c)
+	if slices.ContainsFunc(c.Arms, func(a Arm) bool { return a.Steps > 0 }) {
+		return c.bestPlain(d)
+	}
+	if rule, ok := c.Config.Rule.(chooser); ok {
 		return rule.Best(c)
 	}
-	return c.bestPlain()
+	return c.bestPlain(nil)
 }
 
-// bestPlain is best by comparing all.
-func (c *Comparison) bestPlain() ComparisonResult {
+// bestPlain is best by comparing all, with shares of d; nil: all have the same.
+func (c *Comparison) bestPlain(d *Decider) ComparisonResult {
 	best := ComparisonResult{Option: -1}
 	for x := range c.Arms {
 		if x == c.Greedy {
 			continue
+		}
+		if d != nil {
+			c.Share = d.share(c.Step, c.cost(x))
 		}
 		if r := c.Config.Rule.Compare(c, x); best.Option < 0 || r.Advantage > best.Advantage {
 			best = r

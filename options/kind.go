@@ -26,7 +26,7 @@ type Kind interface {
 }
 
 // Kinds are all kinds, in the order of the documentation.
-var Kinds = []Kind{Greedy, Members, Constants, Uniform, RecencyBonus, CountBonus, Untried, Deviations, Repeats, Pairs}
+var Kinds = []Kind{Greedy, DrawnMember, Members, Constants, Uniform, RecencyBonus, CountBonus, Untried, Deviations, Repeats, Pairs}
 
 // DefaultKinds are the kinds to explore with if none are given.
 var DefaultKinds = []Kind{Members, Constants}
@@ -72,12 +72,25 @@ type Belief struct {
 	Optimal   mdp.Deterministic   // the policy that is optimal for the mean model
 	OptimalOf []mdp.Deterministic // that of each member
 	distinct
-	others []Candidate // those that are not deterministic, or uninformed
+	ofMember []int       // the candidate of each member, with DrawnMember
+	others   []Candidate // those that are not deterministic, or uninformed
 }
 
 // Directed adds the option of following a deterministic policy, unless there is one
 // with the same policy.
-func (b *Belief) Directed(name string, pi mdp.Deterministic) { b.distinct.add(name, pi) }
+func (b *Belief) Directed(name string, pi mdp.Deterministic) {
+	b.candidates[b.distinct.add(name, pi)].drawn = false
+}
+
+// Drawn adds the policy of the next member, which is offered only if that member is drawn.
+func (b *Belief) Drawn(name string, pi mdp.Deterministic) {
+	n := len(b.candidates)
+	at := b.distinct.add(name, pi)
+	b.ofMember = append(b.ofMember, at)
+	if at == n {
+		b.candidates[at].drawn = true
+	}
+}
 
 // Uninformed adds an option that is held to find out which policy is best. It gets
 // the configuration's probability of revealing the model.

@@ -27,6 +27,9 @@ type Problem struct {
 	// ExplorationCost is the number of steps that count as exploration, if other than Hold:
 	// the option's own duration and the return to the greedy policy.
 	ExplorationCost int
+	// Most is the largest number of steps for which an option is held that has Steps of its
+	// own; 0 is no limit.
+	Most int
 	// Capped says that the estimate of T exceeds what it may be; it is passed on.
 	Capped bool
 }
@@ -41,6 +44,24 @@ func (p *Problem) Name(x int) string {
 		return p.Pairs[i].name()
 	}
 	return p.Arms[x].Name
+}
+
+// hold returns the number of steps for which option x is held: T, or what it asks for if
+// that is longer.
+func (p *Problem) hold(x int) int {
+	own := p.Arms[x].Steps
+	if p.Most > 0 {
+		own = min(own, p.Most)
+	}
+	return max(p.Hold, own)
+}
+
+// cost returns the number of steps that count as exploration if option x is chosen.
+func (p *Problem) cost(x int) int {
+	if p.ExplorationCost == 0 {
+		return p.hold(x)
+	}
+	return p.ExplorationCost - p.Hold + p.hold(x)
 }
 
 // size returns K.
@@ -73,6 +94,9 @@ func (p *Problem) Check() error {
 		}
 	}
 	for _, a := range p.Arms {
+		if a.Steps < 0 || a.Steps > math.MaxInt32 {
+			return fmt.Errorf("options: option %s is to be held for %d steps", a.Name, a.Steps)
+		}
 		if a.Class != Uninformed {
 			continue
 		}

@@ -47,11 +47,15 @@ type Reduction struct {
 	Candidates []Candidate
 	Commitment Commitment // for how many steps to hold an option
 
-	arms    []Arm
-	members int
-	states  int       // 1 if no value depends on the state
-	values  []float64 // [s][x][k]
-	optimal []float64 // [s][k]
+	arms     []Arm
+	ofMember []int // the candidate of each member, with DrawnMember
+	offered  []int // scratch: the options of the last AtMember
+	chosen   []Arm // scratch
+	worth    []float64
+	members  int
+	states   int       // 1 if no value depends on the state
+	values   []float64 // [s][x][k]
+	optimal  []float64 // [s][k]
 }
 
 // Values returns v_k(x) for the members k, the value of candidate x in state s.
@@ -75,6 +79,32 @@ func (r *Reduction) At(p *Problem, s, step int) {
 	i := s % r.states * n
 	*p = Problem{Arms: r.arms, Values: r.values[i : i+n : i+n], Optimal: r.Optimal(s),
 		Step: step, Hold: r.Commitment.Steps, ExplorationCost: r.Commitment.ExplorationCost, Capped: r.Commitment.Capped}
+}
+
+// AtMember is At, with the policy of member k and without those of others that are offered
+// only if they are drawn: DrawnMember. The number of an option among the candidates is
+// Offered of its number in p.
+func (r *Reduction) AtMember(p *Problem, s, step, k int) {
+	r.At(p, s, step)
+	r.offered, r.chosen, r.worth = r.offered[:0], r.chosen[:0], r.worth[:0]
+	for x, c := range r.Candidates {
+		if !c.drawn || x == r.ofMember[k] {
+			r.offered, r.chosen = append(r.offered, x), append(r.chosen, r.arms[x])
+			r.worth = append(r.worth, p.row(x)...)
+		}
+	}
+	p.Arms, p.Values = r.chosen, r.worth
+}
+
+// Offered returns the number of an option of the last AtMember among the candidates.
+func (r *Reduction) Offered(option int) int { return r.offered[option] }
+
+// OfMember returns the candidate with the policy of member k, −1 without DrawnMember.
+func (r *Reduction) OfMember(k int) int {
+	if r.ofMember == nil {
+		return -1
+	}
+	return r.ofMember[k]
 }
 
 // Reduce makes a bandit over options of a belief, which is one or more equally
@@ -144,6 +174,7 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, er
 	if red.Candidates, err = b.options(); err != nil {
 		return nil, err
 	}
+	red.ofMember = b.ofMember
 	if red.Commitment, err = r.commitment.Commitment(y, o.Steps, func() []*mdp.Tabular { return members }); err != nil {
 		return nil, err
 	}
@@ -290,6 +321,15 @@ func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceConf
 		value = scaled(sol.Value, 1-o.Discount)
 	}
 	return r.policies[i], value, nil
+}
+
+// Policy returns the policy that is optimal in member k as it is now, from the last one on.
+func (r *Reducer) Policy(m *mdp.Tabular, k int, o ReduceConfig) (mdp.Deterministic, error) {
+	if err := o.complete(m); err != nil {
+		return nil, err
+	}
+	pi, _, err := r.solve(&r.members[k], m, &o, k+1)
+	return pi, err
 }
 
 func scaled(v []float64, f float64) []float64 {

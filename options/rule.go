@@ -54,8 +54,17 @@ func RuleNamed(name string) (Rule, error) {
 	return nil, fmt.Errorf("unknown rule %q (one of %s)", name, strings.Join(RuleNames(), ", "))
 }
 
+// DefaultRule and DefaultBound decide between the kinds of options of a host that gives no
+// rule. With DrawnMember, a drawn member is followed if the value of perfect information
+// about it exceeds what following it costs (docs/theory.md §3.2).
+var DefaultRule = RuleCommonModel
+
+// DefaultBound is the bound of DefaultRule if no rule is given.
+const DefaultBound = bandit.V
+
 // RuleAndKinds returns a rule and kinds of options with defaults for what is nil:
-// RuleGain goes with Pairs, RuleOptimistic with DefaultKinds. It returns an error if a kind
+// RuleGain goes with Pairs, RuleNever with Greedy, any other rule with DefaultKinds. If both
+// are nil they are DefaultRule and DrawnMember. It returns an error if a kind
 // occurs twice, or the rule cannot compare the kinds.
 func RuleAndKinds(r Rule, kinds []Kind) (Rule, []Kind, error) {
 	if err := CheckKinds(kinds); err != nil {
@@ -66,10 +75,14 @@ func RuleAndKinds(r Rule, kinds []Kind) (Rule, []Kind, error) {
 	switch {
 	case r == nil && pairs:
 		r = RuleGain
+	case r == nil && kinds == nil:
+		return DefaultRule, []Kind{DrawnMember}, nil
 	case r == nil:
-		r = RuleOptimistic
+		r = DefaultRule
 	case kinds == nil && r == RuleGain:
 		return r, []Kind{Pairs}, nil
+	case kinds == nil && r == RuleNever:
+		return r, []Kind{Greedy}, nil
 	}
 	switch {
 	case kinds == nil:
@@ -94,11 +107,12 @@ type Comparison struct {
 	RNG    *rand.Rand     // for rules that draw
 
 	*memory
-	mean   float64 // v̄(y), the mean value of the greedy option
-	size   float64 // Σ|v_k(y)−b|, for ceilings of RuleCommonModel
-	index  float64 // of the greedy option, for RuleIndex
-	common int     // the member drawn for all options by RuleOptimisticStochastic, or −1
-	exact  bool    // advantages have no rounding error
+	mean       float64 // v̄(y), the mean value of the greedy option
+	size       float64 // Σ|v_k(y)−b|, for ceilings of RuleCommonModel
+	tableShare float64 // ρ of the table of RuleIndex
+	index      float64 // of the greedy option, for RuleIndex
+	common     int     // the member drawn for all options by RuleOptimisticStochastic, or −1
+	exact      bool    // advantages have no rounding error
 }
 
 // ComparisonResult is the outcome of comparing an option with the greedy one.

@@ -25,6 +25,7 @@ func (ruleIndex) Begin(c *Comparison) {
 		c.table = bandit.NewIndexTable(c.Config.Bound, 1, c.members)
 	}
 	c.table.Reset(c.Share)
+	c.tableShare = c.Share
 	c.index = c.table.Index(c.population(&c.Problem, c.Greedy), c.Config.LowerBound)
 	c.exact = true
 }
@@ -34,6 +35,10 @@ func (ruleIndex) Compare(c *Comparison, x int) ComparisonResult {
 	if c.Arms[x].Class == Uninformed {
 		r.Advantage = c.uninformedIndex(x) - c.index
 		return r
+	}
+	if c.Share != c.tableShare { // x is held for steps of its own
+		c.tableShare = c.Share
+		c.table.Reset(c.Share)
 	}
 	b := c.population(&c.Problem, x)
 	r.Advantage = c.table.Index(b, c.Config.LowerBound) - c.index

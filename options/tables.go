@@ -61,6 +61,7 @@ type Tables struct {
 	champion  []int      // for each action, the member that stands for it, or -1
 	gain      []float64  // of the champions, by action
 	taken     []bool     // actions that a directed option begins with
+	drawn     int        // the member of DrawnMember
 
 	labels  [][]string // of numbered options, by kind
 	options []TableOption
@@ -82,6 +83,9 @@ type TableConfig struct {
 	RevealProbability float64
 	// Policies values options by the values of policies.
 	Policies bool
+	// Planned says that, with Policies, the agent evaluates at every decision the policies
+	// that EvaluatedPolicies then lists. So the policy of a drawn member has values, too.
+	Planned bool
 	// Evaluated is, with Policies, the number of members, the first ones, whose
 	// policies have values of their own; at most all.
 	Evaluated int
@@ -170,6 +174,19 @@ func (t *Tables) EvaluatedPolicies() []TableOption {
 	return t.policies
 }
 
+// Draw draws the member of DrawnMember for the next decision. It takes no random number if
+// that kind is not among the options.
+func (t *Tables) Draw() {
+	i := slices.Index(t.Kinds, DrawnMember)
+	if i < 0 {
+		return
+	}
+	t.drawn = t.RNG.IntN(t.members)
+	if t.Policies && t.Planned {
+		t.policies[t.own[i]].Of = t.drawn
+	}
+}
+
 // NeedsVisits reports whether a kind needs the agent's visits.
 func (t *Tables) NeedsVisits() bool { return t.visits }
 
@@ -180,6 +197,14 @@ func (t *Tables) NeedPolicies(n int) {
 	for of := range n {
 		t.policies = append(t.policies, TableOption{t.Kinds[t.kind], of})
 	}
+}
+
+// NeedsDeviations reports whether a kind may value options by their first action, followed
+// by the greedy policy.
+func (t *Tables) NeedsDeviations() bool {
+	return slices.ContainsFunc(t.Kinds, func(k Kind) bool {
+		return k != Greedy && k != DrawnMember && k != Constants && k != Uniform
+	})
 }
 
 // NeedUniform says that the policy of random actions is to be valued.

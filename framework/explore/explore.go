@@ -34,14 +34,15 @@ import (
 // horizon counts only the next reward.
 type Config struct {
 	// Decider decides. Its LowerBound is ignored; see below. Its default Rule is RuleGain
-	// if Kinds are Pairs, else RuleOptimistic.
+	// if Kinds are Pairs, else options.DefaultRule; experiments then take
+	// options.DefaultBound.
 	Decider options.DeciderConfig
 	// LowerBound is b of the rule's bound U: no option is worth less, per step.
 	// Default: the lower bound of the environment's rewards, or 0 if that is above
 	// 0 and episodes end.
 	LowerBound *float64
-	// Kinds of options that the agent is to offer besides the greedy one; default
-	// Pairs for RuleGain, else options.DefaultKinds.
+	// Kinds of options that the agent is to offer besides the greedy one; default as in
+	// options.RuleAndKinds.
 	Kinds []options.Kind
 	// Estimator is how the exploration mixing time is estimated. It does not count
 	// if Commitment.Fixed is set.
@@ -153,6 +154,7 @@ type lane struct {
 // these options, and framework.ErrInvalidParams where the options are wrong. The
 // agent belongs to the wrapper, which closes it, unless there is an error.
 func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, c Config) (Agent, error) {
+	given := c.Kinds
 	if err := c.complete(spec); err != nil {
 		return nil, err
 	}
@@ -172,7 +174,12 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 		l.rng = rand.New(&l.pcg)
 		l.log.most = c.Log
 	}
-	if err := agent.SetOptionKinds(ctx, c.Kinds); err != nil {
+	err = agent.SetOptionKinds(ctx, a.config.Kinds)
+	if given == nil && errors.Is(err, framework.ErrUnsupported) && slices.Equal(a.config.Kinds, []options.Kind{options.DrawnMember}) {
+		a.config.Kinds = options.DefaultKinds // an agent that cannot draw a member offers all
+		err = agent.SetOptionKinds(ctx, a.config.Kinds)
+	}
+	if err != nil {
 		return nil, err
 	}
 	a.evaluates = agent.Abilities().Greedy
@@ -434,6 +441,7 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
+		p.Most = a.config.Commitment.Most()
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
 		d, err := a.decider.Decide(p, l.rng)
 		if err != nil {

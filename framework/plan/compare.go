@@ -109,7 +109,7 @@ func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {
 		out[e.Name] = compare.Stream{
-			Seed: *p.Config.Seed, Steps: p.Config.Steps, Discount: *p.Config.Discount,
+			Seed: *p.Config.Seed, Steps: p.Config.Steps, Discount: p.Config.MetricDiscount(),
 			Plugin: strings.Join(append([]string{e.Plugin}, e.Args...), " "), Params: canonical(e.Params), Digest: digests[e.Plugin],
 		}
 	}

@@ -30,10 +30,7 @@ func Compile(cfg Config) (*Plan, error) {
 	if cfg.Seed == nil {
 		cfg.Seed = new(uint64(1))
 	}
-	if cfg.Discount == nil {
-		cfg.Discount = new(0.99)
-	}
-	if d := *cfg.Discount; !(d >= 0 && d <= 1) {
+	if d := cfg.MetricDiscount(); !(d >= 0 && d <= 1) {
 		return nil, FieldErrorf("discount", "must be in [0,1], not %v", d)
 	}
 	if cfg.Output == "" {

@@ -26,7 +26,8 @@ type Config struct {
 	// Steps is the number of interactions with the environment in each run. 0 lets saved
 	// agents be evaluated without learning.
 	Steps int `json:"steps" jsonschema:"minimum=0,maximum=1000000000000"`
-	// Discount is the γ of the metric discounted_return. Default: 0.99.
+	// Discount is the γ of the metric discounted_return. Default: 0.99. If it is given, it is
+	// also that of the horizon of exploration, unless that has one of its own.
 	Discount *float64 `json:"discount,omitempty" jsonschema:"minimum=0,maximum=1,default=0.99"`
 	// Environments to run in.
 	Environments []Component `json:"environments" jsonschema:"minItems=1"`
@@ -234,3 +235,11 @@ const (
 	EnvironmentsKey = "environments"
 	AgentsKey       = "agents"
 )
+
+// MetricDiscount returns the γ of the metric discounted_return.
+func (c *Config) MetricDiscount() float64 {
+	if c.Discount == nil {
+		return 0.99
+	}
+	return *c.Discount
+}

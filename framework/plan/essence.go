@@ -133,10 +133,17 @@ func (c Config) essence() map[string]any {
 			slices.SortFunc(metrics, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		}
 	}
+	given := m["discount"] != nil
+	if !given {
+		m["discount"] = c.MetricDiscount()
+	}
 	for _, key := range []string{"environments", "agents"} {
 		list, _ := m[key].([]any)
 		for _, e := range list {
 			if component, ok := e.(map[string]any); ok {
+				if x, ok := component["exploration"].(map[string]any); ok && !given && x["horizon"] == nil {
+					x["horizon"] = "steps" // not the discount
+				}
 				for _, key := range []string{"transport", "processes_per_worker", "limits"} {
 					delete(component, key)
 				}

@@ -18,23 +18,25 @@ import (
 // its options (docs/exploration.md). The agent must have the capability "options".
 type Exploration struct {
 	// Rule is how options are compared, one of options.Rules. Default: gain for options
-	// of kind pair, else optimistic.
+	// of kind pair, else common-model.
 	Rule string `json:"rule,omitempty"`
 	// Bound is the bound on the value of exploring: U (of the paper; needs a lower
-	// bound), U+ or V. The rule optimistic-stochastic has U only. Default: U.
-	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
+	// bound), U+ or V. The rule optimistic-stochastic has U only. Default: U of a rule
+	// that is given, V of the default rule.
+	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V"`
 	// Common lets the rule optimistic-stochastic draw one member for all options. Default:
 	// false, one each.
 	Common bool `json:"common,omitempty" jsonschema:"default=false"`
-	// Horizon is the weight of later rewards. Default: gamma is the experiment's discount;
-	// if that is 1, steps are the experiment's steps.
+	// Horizon is the weight of later rewards. Default: gamma is the experiment's discount, if
+	// the config gives one below 1; else steps are the experiment's steps.
 	Horizon *Horizon `json:"horizon,omitempty"`
 	// LowerBound is the lower bound on the value of an option, per step, that the bound U
 	// needs. Default: the lower bound of the environment's rewards, or 0 if that is above 0
 	// and episodes end.
 	LowerBound *float64 `json:"lower_bound,omitempty"`
 	// Options are the kinds of options to choose from besides the greedy one, of
-	// options.Kinds. Default: pair for the rule gain, else members and constants.
+	// options.Kinds. Default: drawn-member if no rule is given, pair for the rule gain, members
+	// and constants for other rules.
 	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
 	// Commitment is the number of steps for which a chosen option is held. Default for the
 	// rule gain: fixed 1, since a pair is held until it has been tried.
@@ -85,19 +87,19 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 		rule.Enum = append(rule.Enum, r.String())
 		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
 	}
-	rule.Description += " Default: gain for options of kind pair, else optimistic."
+	rule.Description += " Default: gain for options of kind pair, else common-model."
 	kinds, _ := s.Properties.Get("options")
 	kinds.Description = "Options are the kinds of options to choose from besides the greedy one."
 	for _, k := range options.Kinds {
 		kinds.Items.Enum = append(kinds.Items.Enum, k.String())
 		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
 	}
-	kinds.Description += " Default: pair for the rule gain, else members and constants."
+	kinds.Description += " Default: drawn-member if no rule is given, pair for the rule gain, members and constants for other rules."
 }
 
 // check says what a schema cannot.
 func (x *Exploration) check() error {
-	if _, err := x.Settings(0, 1, 0); err != nil {
+	if _, err := x.Settings(nil, 1, 0); err != nil {
 		return err
 	}
 	w := x.Commitment
@@ -114,12 +116,14 @@ func (x *Exploration) check() error {
 }
 
 // options returns what package explore needs. discount and steps are the
-// experiment's; log is the number of decisions to keep.
-func (x *Exploration) Settings(discount float64, steps, log int) (explore.Config, error) {
+// experiment's, discount nil if it gives none; log is the number of decisions to keep.
+func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Config, error) {
 	o := explore.Config{LowerBound: x.LowerBound, Log: log}
 	o.Decider.Common = x.Common
 	var err error
+	o.Decider.Bound = options.DefaultBound
 	if x.Rule != "" {
+		o.Decider.Bound = bandit.U
 		if o.Decider.Rule, err = options.RuleNamed(x.Rule); err != nil {
 			return o, At(err, "rule")
 		}
@@ -139,8 +143,9 @@ func (x *Exploration) Settings(discount float64, steps, log int) (explore.Config
 	if o.Decider.Horizon, err = x.Horizon.compile(discount, steps); err != nil {
 		return o, At(err, "horizon")
 	}
-	if o.Decider.Rule, o.Kinds, err = options.RuleAndKinds(o.Decider.Rule, o.Kinds); err == nil {
-		_, err = options.NewDecider(o.Decider)
+	d := o.Decider
+	if d.Rule, _, err = options.RuleAndKinds(d.Rule, o.Kinds); err == nil {
+		_, err = options.NewDecider(d)
 	}
 	if err != nil {
 		return o, At(errors.New(strings.TrimPrefix(err.Error(), "options: ")), "rule")
@@ -158,10 +163,10 @@ func (x *Exploration) Settings(discount float64, steps, log int) (explore.Config
 }
 
 // compile returns the horizon; h may be nil.
-func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
+func (h *Horizon) compile(discount *float64, steps int) (bandit.Horizon, error) {
 	switch {
-	case h == nil && discount < 1:
-		return bandit.Discounted(discount), nil
+	case h == nil && discount != nil && *discount < 1:
+		return bandit.Discounted(*discount), nil
 	case h == nil:
 		return bandit.Finite(steps - 1), nil
 	case h.Gamma != nil && !(*h.Gamma >= 0 && *h.Gamma <= 1):
@@ -187,15 +192,16 @@ func (p *Plan) Explores() bool {
 
 // Label names the exploration in the default name of an agent.
 func (x *Exploration) Label() string {
-	o, err := x.Settings(0, 1, 0)
+	o, err := x.Settings(nil, 1, 0)
 	if err != nil { // which check has told
 		return x.Rule
 	}
 	rule := x.Rule
 	if rule == "" {
-		rule = o.Decider.Rule.String()
+		r, _, _ := options.RuleAndKinds(nil, o.Kinds)
+		rule = r.String()
 	}
-	if x.Bound == "" || len(o.Decider.Rule.Bounds()) == 0 {
+	if r, err := options.RuleNamed(rule); err != nil || x.Bound == "" || len(r.Bounds()) == 0 {
 		return rule
 	}
 	return rule + " " + x.Bound

@@ -44,7 +44,7 @@ func (p *Plan) Key(c Cell) result.Key {
 func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
-		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics, Asked: p.Config.Asked(),
+		Discount: p.Config.MetricDiscount(), Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics, Asked: p.Config.Asked(),
 		Experiments:  p.Identities(),
 		Environments: Labels(p.Environments), Agents: Labels(p.Agents),
 	}

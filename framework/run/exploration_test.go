@@ -52,8 +52,8 @@ func TestExplorationsExpand(t *testing.T) {
 	p := explorations(t, nil)
 	if got, want := plan.Labels(p.Agents), []string{
 		"tables", "tables optimistic-stochastic",
-		"tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=index",
-		"tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=common-model", "tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=index",
+		"tables common-model V exploration.horizon.gamma=0.5 exploration.rule=common-model", "tables common-model V exploration.horizon.gamma=0.5 exploration.rule=index",
+		"tables common-model V exploration.horizon.gamma=0.9 exploration.rule=common-model", "tables common-model V exploration.horizon.gamma=0.9 exploration.rule=index",
 		"γ=0.99",
 	}; !slices.Equal(got, want) {
 		t.Errorf("labels\n%q, want\n%q", got, want)

@@ -220,7 +220,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       w.plan.Config.Steps,
 		Grid:        w.plan.Grid,
-		Discount:    *w.plan.Config.Discount,
+		Discount:    w.plan.Config.MetricDiscount(),
 		Metrics:     w.plan.Config.Record.Metrics,
 		Progress: func(n int, unfinished func() []loop.Outcome) {
 			made += n

@@ -40,7 +40,7 @@ type SavedAgent struct {
 	Experiment  string            `json:"experiment,omitempty"`  // as in records; empty: an old version wrote it
 	Params      json.RawMessage   `json:"params,omitempty"`      // of the plugin
 	Exploration *plan.Exploration `json:"exploration,omitempty"` // nil if the agent explores on its own
-	Discount    float64           `json:"discount"`              // of the experiment
+	Discount    *float64          `json:"discount,omitempty"`    // of the experiment, if it gave one
 	Spec        savedSpec         `json:"spec"`                  // that the agent was opened with
 }
 

@@ -26,7 +26,7 @@ func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
 	t.Helper()
 	a := &SavedAgent{
 		Environment: "lake", Agent: "ε: 0.1", Run: 3, Step: 50, Plugin: "q-learning", ID: "rlrun/q-learning@1", Program: "0123456789",
-		Params: json.RawMessage(`{"epsilon":0.1}`), Discount: 0.9,
+		Params: json.RawMessage(`{"epsilon":0.1}`), Discount: new(0.9),
 	}
 	s := &loop.Snapshot{Step: 50, State: []byte("a state"), Outcome: framework.TimeStep{Observation: space.Value{Float64: []float64{1, 2}}, Reward: 0.5, Truncated: true}}
 	data := must.Get(encodeAgent(a, s))(t)

@@ -187,8 +187,8 @@ type Told struct {
 	// Steps are those of its run, and those before. In an experiment without steps it is
 	// what the agent was saved under.
 	Steps int
-	// Discount is the experiment's, or what the agent was saved under.
-	Discount float64
+	// Discount is the experiment's, nil if it gives none, or what the agent was saved under.
+	Discount *float64
 }
 
 // Told returns what an agent of the plan is told.
@@ -205,7 +205,7 @@ func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
 			return told
 		}
 	}
-	return Told{Steps: p.Config.Steps, Discount: *p.Config.Discount}
+	return Told{Steps: p.Config.Steps, Discount: p.Config.Discount}
 }
 
 // belongs refuses saved agents that are not of one experiment: the one whose config and

@@ -150,7 +150,7 @@ func (x *bootstrap) Means() []float64 {
 func (x *bootstrap) Visits() (*options.Visits, int) { return nil, 0 }
 
 func (x *bootstrap) SetOptionKinds(kinds []options.Kind) error {
-	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.actions, 0, false); err != nil {
+	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.actions, 0, false, false); err != nil {
 		return err
 	}
 	if policies := x.executor.EvaluatedPolicies(); policies != nil {
@@ -164,10 +164,15 @@ func (x *bootstrap) SetOptionKinds(kinds []options.Kind) error {
 
 func (x *bootstrap) DescribeDecision(p *options.Problem) error {
 	var e []float64
+	x.executor.DrawMember()
 	if x.evaluation != nil {
 		e = x.evaluation.e
 	}
-	return x.executor.Describe(p, x.q, e, x)
+	if err := x.executor.Describe(p, x.q, e, x); err != nil {
+		return err
+	}
+	x.executor.HoldForGood(p)
+	return nil
 }
 
 func (x *bootstrap) Choose(option int) int {

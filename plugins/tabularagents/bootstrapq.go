@@ -1,6 +1,8 @@
 package tabularagents
 
 import (
+	"slices"
+
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -35,9 +37,6 @@ func BootstrapQ() vector.Plugin {
 			}
 			if p.Values == "auto" {
 				p.Values = "policies"
-				if p.Replays > 0 {
-					p.Values = "actions"
-				}
 			}
 			if err := p.Params.Check(p.Members); err != nil {
 				return nil, err
@@ -73,6 +72,7 @@ type bootstrapQ struct {
 	scratch  []float64
 
 	evaluation *evaluation     // of the host's options; nil unless wanted
+	planned    *planned        // the same, with replays
 	visits     *options.Visits // nil unless an option goes by them
 }
 
@@ -138,10 +138,7 @@ func (x *bootstrapQ) learnFrom(r, gamma float64, next int) {
 		if gamma == 0 {
 			to = -1
 		}
-		x.replay.learn(x.last, r, to, x.executor.Member())
-		if x.evaluation != nil {
-			x.replay.stepSizes(x.last)
-		}
+		x.replay.learn(x.last, r, to, x.executor.Member(), x.executor.Hosted())
 	}
 	if x.evaluation != nil {
 		x.evaluation.learn(x.last, r, gamma, next)
@@ -182,14 +179,18 @@ func (x *bootstrapQ) Means() []float64 { return x.means(x.here) }
 func (x *bootstrapQ) Visits() (*options.Visits, int) { return x.visits, x.here }
 
 func (x *bootstrapQ) SetOptionKinds(kinds []options.Kind) error {
-	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.t.Actions, x.p.Kappa, true); err != nil {
+	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.t.Actions, x.p.Kappa, true, x.replay != nil); err != nil {
 		return err
 	}
 	if policies := x.executor.EvaluatedPolicies(); policies != nil {
 		if n := len(policies); len(x.q) > maxValues/n {
 			return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d policies and %d members; set values to actions", x.t.Spec.ID, x.t.States, x.t.Actions, n, x.Members)
 		}
-		x.evaluation = newEvaluation(&x.ensemble, policies)
+		if x.replay != nil {
+			x.planned = newPlanned(x.replay, x.executor.Tables)
+		} else {
+			x.evaluation = newEvaluation(&x.ensemble, policies)
+		}
 	}
 	var err error
 	if x.executor.NeedsVisits() {
@@ -200,10 +201,31 @@ func (x *bootstrapQ) SetOptionKinds(kinds []options.Kind) error {
 
 func (x *bootstrapQ) DescribeDecision(p *options.Problem) error {
 	var e []float64
-	if x.evaluation != nil {
+	x.executor.DrawMember()
+	switch {
+	case x.evaluation != nil:
 		e = x.evaluation.state(x.here)
+	case x.planned != nil:
+		e = x.planned.state(x.here)
 	}
-	return x.executor.Describe(p, x.values(x.here), e, x)
+	if err := x.executor.Describe(p, x.values(x.here), e, x); err != nil {
+		return err
+	}
+	x.hold(p)
+	return nil
+}
+
+// hold says for how long the drawn member is to be held.
+func (x *bootstrapQ) hold(p *options.Problem) {
+	if x.planned == nil {
+		x.executor.HoldForGood(p)
+		return
+	}
+	for i := range p.Arms {
+		if o := x.executor.Option(i); o.Kind == options.DrawnMember {
+			p.Arms[i].Steps = x.planned.shows(slices.Index(x.planned.policies, o), x.here, o.Of)
+		}
+	}
 }
 
 func (x *bootstrapQ) Choose(option int) int {

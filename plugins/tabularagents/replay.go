@@ -185,8 +185,8 @@ func (y *replay) solve(m int) {
 }
 
 // learn records a step from pair i to next, -1 for an end, and makes backups for the
-// member that is followed. If none is followed, members take turns.
-func (y *replay) learn(i int, r float64, next, followed int) {
+// member that is followed. If none is followed, or all are to be compared, members take turns.
+func (y *replay) learn(i int, r float64, next, followed int, compared bool) {
 	y.settled = false
 	weights := y.sizes(i, followed)
 	k := len(weights)
@@ -213,7 +213,9 @@ func (y *replay) learn(i int, r float64, next, followed int) {
 	if followed >= 0 {
 		y.steps++
 		y.sweep(followed, y.Replays)
-		return
+		if !compared {
+			return
+		}
 	}
 	for range min(k, y.Replays) {
 		y.turn = (y.turn + 1) % k
@@ -283,16 +285,5 @@ func (y *replay) average(s int) {
 			sum += v
 		}
 		y.mean[i] = sum / float64(k)
-	}
-}
-
-// stepSizes turns the weights of the step at pair i into the step sizes of a weighted
-// average.
-func (y *replay) stepSizes(i int) {
-	total := y.rows[i].total
-	for m, w := range y.size {
-		if w > 0 {
-			y.size[m] = w / (*y.PriorWeight + total[m])
-		}
 	}
 }

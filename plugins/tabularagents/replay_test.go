@@ -40,7 +40,7 @@ func TestReplaysSolveTheRegression(t *testing.T) {
 			if e.next == 3 {
 				e.next = -1 // an end
 			}
-			x.replay.learn(e.pair, e.r, e.next, -1)
+			x.replay.learn(e.pair, e.r, e.next, -1, false)
 			steps = append(steps, e)
 		}
 		for m := range members {

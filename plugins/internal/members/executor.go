@@ -32,12 +32,12 @@ func NewExecutor(p *Params, members int, discount float64, continuing bool, rng 
 
 // SetOptionKinds prepares tables for kinds of options of an agent with a number of
 // actions. The errors wrap framework.ErrUnsupported.
-func (x *Executor) SetOptionKinds(p *Params, kinds []options.Kind, actions int, kappa float64, visits bool) error {
+func (x *Executor) SetOptionKinds(p *Params, kinds []options.Kind, actions int, kappa float64, visits, planned bool) error {
 	if x.discount == 1 {
 		return lanes.Unsupported("there are no values per step to decide by when gamma is 1")
 	}
 	t, err := options.NewTables(actions, x.members, x.discount, options.TableConfig{
-		Kinds: kinds, RevealProbability: p.Reveal, Policies: p.Values == "policies", Evaluated: p.Evaluated,
+		Kinds: kinds, RevealProbability: p.Reveal, Policies: p.Values == "policies", Planned: planned, Evaluated: p.Evaluated,
 		Kappa: kappa, NoVisits: !visits, RNG: x.rng,
 	})
 	if err != nil {
@@ -53,6 +53,23 @@ func (x *Executor) Describe(p *options.Problem, q, e []float64, agent options.Ta
 		return lanes.Unsupported("no options have been offered")
 	}
 	return x.At(p, q, e, agent)
+}
+
+// DrawMember draws a member for the next decision, if one is to be offered.
+func (x *Executor) DrawMember() {
+	if x.Tables != nil {
+		x.Tables.Draw()
+	}
+}
+
+// HoldForGood asks to hold drawn members for 1/(1−γ) steps: a policy whose value is known only
+// shows what it promises, in the mean, by a geometric time of this length (docs/theory.md §3.2).
+func (x *Executor) HoldForGood(p *options.Problem) {
+	for i := range p.Arms {
+		if x.Option(i).Kind == options.DrawnMember {
+			p.Arms[i].Steps = int(1/(1-x.discount) + 0.5)
+		}
+	}
 }
 
 // BeginRun begins a run, without an option.
@@ -87,7 +104,7 @@ func (x *Executor) Execute(option int) { x.ExecuteOption(x.Option(option)) }
 func (x *Executor) ExecuteOption(o options.TableOption) {
 	x.Tables.FollowOption(o)
 	x.hosted, x.member = true, -1
-	if o.Kind == options.Members {
+	if o.Kind == options.Members || o.Kind == options.DrawnMember {
 		x.member = o.Of
 	}
 }

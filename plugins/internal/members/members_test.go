@@ -50,7 +50,7 @@ func TestFollow(t *testing.T) {
 	} {
 		p, agent := Defaults("actions"), agent(t)
 		f := executor(p, 0.9)
-		must.Do(t, f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true))
+		must.Do(t, f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true, false))
 		f.BeginEpisode()
 		for range 2 { // choosing it again begins it again
 			f.ExecuteOption(tt.option)
@@ -103,7 +103,7 @@ func TestTables(t *testing.T) {
 		if err := f.Describe(&p, q, nil, nil); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("before an offer: %v", err)
 		}
-		must.Do(t, f.SetOptionKinds(&params, []options.Kind{options.Constants, options.Repeats}, 3, 0, false))
+		must.Do(t, f.SetOptionKinds(&params, []options.Kind{options.Constants, options.Repeats}, 3, 0, false, false))
 		policies := f.EvaluatedPolicies()
 		if (policies == nil) != (values == "actions") {
 			t.Errorf("%s: policies %v", values, policies)
@@ -117,11 +117,11 @@ func TestTables(t *testing.T) {
 			t.Errorf("repeats action %d", a)
 		}
 		for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}, {options.RecencyBonus}, {options.Pairs}} {
-			if err := f.SetOptionKinds(&params, bad, 3, 0, false); !errors.Is(err, framework.ErrUnsupported) {
+			if err := f.SetOptionKinds(&params, bad, 3, 0, false, false); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("an offer of %v: %v", bad, err)
 			}
 		}
-		if err := executor(params, 1).SetOptionKinds(&params, nil, 3, 0, false); !errors.Is(err, framework.ErrUnsupported) {
+		if err := executor(params, 1).SetOptionKinds(&params, nil, 3, 0, false, false); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("undiscounted: %v", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package modelbased
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/vector"
@@ -67,7 +68,12 @@ type OptionAgent struct {
 	facing   int  // the state of the next decision
 	at       int  // the state of the reduction
 	offered  bool
-	deviates bool // deviations are offered, which depend on the state
+	deviates bool           // deviations are offered, which depend on the state
+	member   int            // the drawn one that is followed, −1 if none is
+	drawn    int            // for the next decision
+	draws    bool           // the policy of a drawn member is offered
+	most     int            // steps for which it may be held
+	models   []*mdp.Tabular `snapshot:"-"` // of the members, of the last reduction
 }
 
 // followed is what is followed at present.
@@ -162,6 +168,10 @@ func (x *OptionAgent) Act(s int) int {
 	x.State = s
 	switch {
 	case x.followed == anOption:
+		if x.member >= 0 && x.greedy.due {
+			x.learnMember(s)
+			x.greedy.planned()
+		}
 		x.Action = x.executor.action(s)
 		return x.Action
 	case x.followed == itself && x.Trigger.due:
@@ -173,6 +183,21 @@ func (x *OptionAgent) Act(s int) int {
 	}
 	x.Action = x.solver.Action(s, 0)
 	return x.Action
+}
+
+// learnMember goes on with the best policy of the member that is followed, as it is now: if
+// the member is right, it is no worse, and if it is wrong, it is given up sooner
+// (docs/theory.md §3.2). If there is none, the policy stays what it was.
+func (x *OptionAgent) learnMember(s int) {
+	m, err := x.ensemble.Member(x.member)
+	if err != nil {
+		return
+	}
+	c := x.config
+	c.State = s
+	if pi, err := x.reducer.Policy(m, x.member, c); err == nil {
+		x.executor.policy = pi
+	}
 }
 
 // solveMean makes the best policy of the mean model the plan. If there is no mean model,
@@ -192,6 +217,10 @@ func (x *OptionAgent) SetOptionKinds(kinds []options.Kind) error {
 		return lanes.Unsupported("it values policies, not single pairs: options of kind %s need another agent", options.Pairs)
 	}
 	x.config.Kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
+	x.draws, x.most = slices.Contains(kinds, options.DrawnMember), mostHeld
+	if x.config.Discount > 0 {
+		x.most = min(int(math.Ceil(2/(1-x.config.Discount))), mostHeld)
+	}
 	return nil
 }
 
@@ -207,9 +236,25 @@ func (x *OptionAgent) DescribeDecision(p *options.Problem) error {
 			return err
 		}
 	}
-	x.Reduction.At(p, x.facing, 0)
+	if !x.draws {
+		x.Reduction.At(p, x.facing, 0)
+		return nil
+	}
+	k := x.Rand.IntN(x.ensemble.Len())
+	x.drawn = k
+	x.Reduction.AtMember(p, x.facing, 0, k)
+	y, at := x.Reduction.Values(0, x.facing), x.Reduction.OfMember(k)
+	for i := range p.Arms {
+		if x.Reduction.Offered(i) == at && at > 0 {
+			v := x.Reduction.Values(at, x.facing)[k]
+			p.Arms[i].Steps = options.Shows(x.models[k], x.Reduction.Candidates[at].Policy.(mdp.Deterministic), x.facing, y[k], v, x.most)
+		}
+	}
 	return nil
 }
+
+// mostHeld is the largest number of steps for which a drawn member asks to be held.
+const mostHeld = 1000
 
 // reduce makes the bandit over options of the present belief. If it fails, that of
 // before remains.
@@ -231,7 +276,7 @@ func (x *OptionAgent) reduce(s int) error {
 	if err != nil {
 		return err
 	}
-	x.Reduction, x.at = red, s
+	x.Reduction, x.at, x.models = red, s, members
 	x.solver.Adopt(red.Candidates[0].Policy.(mdp.Deterministic))
 	x.Trigger.planned()
 	x.greedy.planned()
@@ -241,6 +286,13 @@ func (x *OptionAgent) reduce(s int) error {
 // Choose implements lanes.OptionLearner.
 func (x *OptionAgent) Choose(option int) int {
 	x.followed = greedily
+	x.member = -1
+	if x.draws {
+		option = x.Reduction.Offered(option)
+		if option > 0 && option == x.Reduction.OfMember(x.drawn) {
+			x.member = x.drawn
+		}
+	}
 	if option > 0 {
 		x.followed = anOption
 		x.executor.follow(x.Reduction.Candidates[option], x.facing)

@@ -27,6 +27,7 @@ class Decisions:
     names: Sequence[str]
     of: NDArray[np.int64]  # the name of each option
     reveals: NDArray[np.float64]
+    holds: NDArray[np.int64]
     values: NDArray[np.float64]
     optimal: NDArray[np.float64] | None
     width: NDArray[np.int64]  # options of each in the author's count, before the pairs
@@ -58,6 +59,8 @@ class Decisions:
         )
         reply.options = known[self.of].tobytes()
         reply.reveals = self.reveals.astype("<f8").tobytes()
+        if self.holds.any():
+            reply.holds = self.holds.astype("<u4").tobytes()
         reply.values = self.values.astype("<f8").tobytes()
         if self.optimal is not None:
             reply.optimal = self.optimal.astype("<f8").tobytes()
@@ -102,6 +105,7 @@ def _columns(p: Problems, lanes: int) -> Decisions:
         names=p.names,
         of=numbers,
         reveals=_reveals(p, n)[numbers],
+        holds=_holds(p, n)[numbers],
         values=values[offered],
         optimal=optimal,
         width=np.full(lanes, n),
@@ -112,7 +116,7 @@ def _columns(p: Problems, lanes: int) -> Decisions:
 
 def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
     names: dict[str, int] = {}
-    values, reveals, optimal, pairs = [], [], [], []
+    values, reveals, holds, optimal, pairs = [], [], [], [], []
     some = any(getattr(p, "optimal", None) is not None for p in problems)
     for p, lane in zip(problems, lanes, strict=True):
         try:
@@ -126,6 +130,7 @@ def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
             if not 0 <= greedy < n:
                 raise InvalidAnswer(f"the greedy option is number {p.greedy} of {n}")
             reveals.append(_reveals(p, n))
+            holds.append(_holds(p, n))
             pairs.append(_pairs(p.pairs))
         except InvalidAnswer as e:
             e.lane = lane
@@ -142,12 +147,23 @@ def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
         names=list(names),
         of=np.array([names[name] for p in problems for name in p.names]),
         reveals=np.concatenate(reveals),
+        holds=np.concatenate(holds),
         values=np.concatenate([v.ravel() for v in values]),
         optimal=np.concatenate(optimal) if some else None,
         width=np.array([len(v) for v in values]),
         pair_counts=np.array([len(x) for x in pairs]),
         pairs=np.concatenate(pairs),
     )
+
+
+def _holds(p: Problem | Problems, n: int) -> NDArray[np.int64]:
+    if p.steps is None:
+        return np.zeros(n, np.int64)
+    steps = _numbers(p.steps, "steps")
+    _check(steps, (n,), "steps")
+    if not ((steps >= 0) & (steps < 2**31) & (steps == np.floor(steps))).all():
+        raise InvalidAnswer(f"steps are {steps.tolist()}, must be whole numbers of at least 0")
+    return steps.astype(np.int64)
 
 
 def _reveals(p: Problem | Problems, n: int) -> NDArray[np.float64]:

@@ -32,6 +32,9 @@ class Problem(NamedTuple):
     probability that holding it reveals the model; None is -1 for all. Only if there
     are such options ``optimal`` is needed: the K optimal values in the models.
 
+    ``steps`` has n entries: for how many steps an option has to be held to show what it
+    promises, 0 for as long as the host estimates; None is 0 for all.
+
     ``pairs`` are options of kind "pair", an array (m, 5) of state and action, counted
     from 0, and the gain, cost and expected steps of going there and taking the action
     once: sums of rewards over the rest of the run. They have no values and are numbered
@@ -45,6 +48,7 @@ class Problem(NamedTuple):
     reveals: Sequence[float] | None = None
     optimal: Any = None
     pairs: Any = None
+    steps: Sequence[int] | None = None
 
 
 class Problems(NamedTuple):
@@ -62,6 +66,7 @@ class Problems(NamedTuple):
     reveals: Sequence[float] | None = None
     optimal: Array | None = None
     pairs: Sequence[Array] | None = None
+    steps: Sequence[int] | None = None
 
 
 class OptionAgent(Agent):
@@ -71,7 +76,7 @@ class OptionAgent(Agent):
     def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Set the kinds of options that the host chooses from, besides the greedy one.
 
-        kinds are among "members", "constants", "uniform", "deviations", "recency-bonus",
+        kinds are among "drawn-member", "members", "constants", "uniform", "deviations", "recency-bonus",
         "count-bonus", "repeats" and "pair"; raise `rlrun.Unsupported` for those that the agent
         does not have. It is called after ``begin``, or never.
         """

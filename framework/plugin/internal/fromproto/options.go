@@ -32,6 +32,7 @@ type Decisions struct {
 	sizes, members, greedy []uint32
 	options                []uint32
 	reveals                []float64
+	holds                  []uint32
 	arms                   []options.Arm
 	values, optimal        []float64
 	counts                 []uint32 // of pairs, by decision; empty where there are none
@@ -81,6 +82,12 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 			return err
 		}
 	}
+	d.holds = d.holds[:0]
+	if len(r.Holds) > 0 {
+		if err := numbers(&d.holds, "holds", r.Holds, 4, int(arms)); err != nil {
+			return err
+		}
+	}
 	if err := numbers(&d.values, "values", r.Values, 8, int(values)); err != nil {
 		return err
 	}
@@ -101,6 +108,9 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 		a := options.Arm{Name: d.names[number]}
 		if len(d.reveals) > 0 && d.reveals[i] != -1 {
 			a.Class, a.RevealProbability = options.Uninformed, d.reveals[i]
+		}
+		if len(d.holds) > 0 {
+			a.Steps = int(d.holds[i])
 		}
 		d.arms = append(d.arms, a)
 	}

@@ -1561,7 +1561,10 @@ type AgentReply struct {
 	PairCounts []byte `protobuf:"bytes,12,opt,name=pair_counts,json=pairCounts,proto3" json:"pair_counts,omitempty"`
 	// Five float64 a pair: state and action, counted from 0, and the gain, the cost and
 	// the expected steps of trying the action in the state.
-	Pairs         []byte `protobuf:"bytes,13,opt,name=pairs,proto3" json:"pairs,omitempty"`
+	Pairs []byte `protobuf:"bytes,13,opt,name=pairs,proto3" json:"pairs,omitempty"`
+	// One uint32 an option: the number of steps for which it has to be held to show what it
+	// promises, 0 if the agent does not say; empty where none does.
+	Holds         []byte `protobuf:"bytes,14,opt,name=holds,proto3" json:"holds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1683,6 +1686,13 @@ func (x *AgentReply) GetPairCounts() []byte {
 func (x *AgentReply) GetPairs() []byte {
 	if x != nil {
 		return x.Pairs
+	}
+	return nil
+}
+
+func (x *AgentReply) GetHolds() []byte {
+	if x != nil {
+		return x.Holds
 	}
 	return nil
 }
@@ -2533,7 +2543,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04step\x18\b \x01(\x04R\x04step\x12\x16\n" +
 	"\x06epochs\x18\t \x01(\fR\x06epochs\x12\x18\n" +
 	"\achoices\x18\n" +
-	" \x01(\fR\achoices\"\xe3\x02\n" +
+	" \x01(\fR\achoices\"\xf9\x02\n" +
 	"\n" +
 	"AgentReply\x12\x18\n" +
 	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +
@@ -2550,7 +2560,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\aoptimal\x18\v \x01(\fR\aoptimal\x12\x1f\n" +
 	"\vpair_counts\x18\f \x01(\fR\n" +
 	"pairCounts\x12\x14\n" +
-	"\x05pairs\x18\r \x01(\fR\x05pairs\"+\n" +
+	"\x05pairs\x18\r \x01(\fR\x05pairs\x12\x14\n" +
+	"\x05holds\x18\x0e \x01(\fR\x05holds\"+\n" +
 	"\rModelsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\"i\n" +
 	"\vModelsReply\x12\x16\n" +

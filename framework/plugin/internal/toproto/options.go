@@ -3,6 +3,7 @@ package toproto
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -28,10 +29,12 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 	r.Names, r.Sizes, r.Members, r.Greedy = r.Names[:0], r.Sizes[:0], r.Members[:0], r.Greedy[:0]
 	r.Options, r.Reveals, r.Values, r.Optimal = r.Options[:0], r.Reveals[:0], r.Values[:0], r.Optimal[:0]
 	r.PairCounts, r.Pairs = r.PairCounts[:0], r.Pairs[:0]
-	optimal, pairs := false, false
+	r.Holds = r.Holds[:0]
+	optimal, pairs, holds := false, false, false
 	for i, epoch := range epochs {
 		optimal = optimal || epoch && len(problems[i].Optimal) > 0
 		pairs = pairs || epoch && len(problems[i].Pairs) > 0
+		holds = holds || epoch && slices.ContainsFunc(problems[i].Arms, func(a options.Arm) bool { return a.Steps > 0 })
 	}
 	for i, epoch := range epochs {
 		if !epoch {
@@ -59,6 +62,9 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 				reveal = a.RevealProbability
 			}
 			r.Reveals = space.AppendNumbers(r.Reveals, []float64{reveal})
+			if holds {
+				r.Holds = appendUint32(r.Holds, uint32(a.Steps))
+			}
 		}
 		r.Values = space.AppendNumbers(r.Values, p.Values)
 		if pairs {

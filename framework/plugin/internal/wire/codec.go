@@ -72,7 +72,7 @@ func fieldsOf(v any) (columns []*[]byte, step *uint64, stepNumber protowire.Numb
 		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated, 9: &m.Epochs, 10: &m.Choices}, &m.Step, 8
 	case *pb.AgentReply:
 		m.Error, m.Names = nil, m.Names[:0]
-		return []*[]byte{1: &m.Actions, 5: &m.Sizes, 6: &m.Members, 7: &m.Greedy, 8: &m.Options, 9: &m.Reveals, 10: &m.Values, 11: &m.Optimal, 12: &m.PairCounts, 13: &m.Pairs}, &m.Step, 3
+		return []*[]byte{1: &m.Actions, 5: &m.Sizes, 6: &m.Members, 7: &m.Greedy, 8: &m.Options, 9: &m.Reveals, 10: &m.Values, 11: &m.Optimal, 12: &m.PairCounts, 13: &m.Pairs, 14: &m.Holds}, &m.Step, 3
 	}
 	return nil, nil, 0
 }

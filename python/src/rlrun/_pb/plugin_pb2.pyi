@@ -278,7 +278,7 @@ class AgentRequest(_message.Message):
     def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ..., epochs: _Optional[bytes] = ..., choices: _Optional[bytes] = ...) -> None: ...
 
 class AgentReply(_message.Message):
-    __slots__ = ("actions", "error", "step", "names", "sizes", "members", "greedy", "options", "reveals", "values", "optimal", "pair_counts", "pairs")
+    __slots__ = ("actions", "error", "step", "names", "sizes", "members", "greedy", "options", "reveals", "values", "optimal", "pair_counts", "pairs", "holds")
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -292,6 +292,7 @@ class AgentReply(_message.Message):
     OPTIMAL_FIELD_NUMBER: _ClassVar[int]
     PAIR_COUNTS_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
     actions: bytes
     error: Error
     step: int
@@ -305,7 +306,8 @@ class AgentReply(_message.Message):
     optimal: bytes
     pair_counts: bytes
     pairs: bytes
-    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., sizes: _Optional[bytes] = ..., members: _Optional[bytes] = ..., greedy: _Optional[bytes] = ..., options: _Optional[bytes] = ..., reveals: _Optional[bytes] = ..., values: _Optional[bytes] = ..., optimal: _Optional[bytes] = ..., pair_counts: _Optional[bytes] = ..., pairs: _Optional[bytes] = ...) -> None: ...
+    holds: bytes
+    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., sizes: _Optional[bytes] = ..., members: _Optional[bytes] = ..., greedy: _Optional[bytes] = ..., options: _Optional[bytes] = ..., reveals: _Optional[bytes] = ..., values: _Optional[bytes] = ..., optimal: _Optional[bytes] = ..., pair_counts: _Optional[bytes] = ..., pairs: _Optional[bytes] = ..., holds: _Optional[bytes] = ...) -> None: ...
 
 class ModelsRequest(_message.Message):
     __slots__ = ("instance",)
