@@ -54,7 +54,7 @@ func (p *Plan) compare() error {
 		c.Alpha = compare.DefaultAlpha
 	}
 	if c.Block == 0 {
-		c.Block = 20
+		c.Block = defaultBlock
 	}
 	if err := knownMetric(c.Metric); err != nil {
 		return At(err, "compare", "metric")

@@ -45,7 +45,7 @@ func Compile(cfg Config) (*Plan, error) {
 		}
 	}
 	if cfg.Record.Decisions == nil {
-		cfg.Record.Decisions = new(200)
+		cfg.Record.Decisions = new(defaultDecisions)
 	}
 	if err := cfg.compileSaving(); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func Compile(cfg Config) (*Plan, error) {
 	if err := p.compare(); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p, p.checkEffects()
 }
 
 // What fits in memory: a point is 8 bytes a metric, and a report has those of all runs

@@ -159,6 +159,16 @@ type Limits struct {
 	GiveUp *int `json:"give_up,omitempty" jsonschema:"minimum=0,maximum=1000000,default=5"`
 }
 
+// OfProcesses returns a key that is given and limits processes; "" if there is none.
+func (l *Limits) OfProcesses() string {
+	for _, k := range [][2]string{{l.Start, "start"}, {l.Open, "open"}, {l.Call, "call"}, {l.Memory, "memory"}} {
+		if k[0] != "" {
+			return k[1]
+		}
+	}
+	return ""
+}
+
 // Over returns the limits of l, and where it has none those of base. l may be nil.
 func (l *Limits) Over(base Limits) Limits {
 	if l == nil {
@@ -239,7 +249,7 @@ const (
 // MetricDiscount returns the γ of the metric discounted_return.
 func (c *Config) MetricDiscount() float64 {
 	if c.Discount == nil {
-		return 0.99
+		return defaultDiscount
 	}
 	return *c.Discount
 }

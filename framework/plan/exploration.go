@@ -99,12 +99,13 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 
 // check says what a schema cannot.
 func (x *Exploration) check() error {
-	if _, err := x.Settings(nil, 1, 0); err != nil {
+	o, err := x.Settings(nil, 1, 0)
+	if err != nil {
 		return err
 	}
 	w := x.Commitment
 	if w == nil {
-		return nil
+		return x.checkEffects(o)
 	}
 	if w.Fixed > 0 && *w != (Commitment{Fixed: w.Fixed}) {
 		return FieldErrorf("commitment", "fixed leaves nothing to estimate; remove it, or the other keys of commitment")
@@ -112,7 +113,7 @@ func (x *Exploration) check() error {
 	if w.Cap > 0 && w.Floor > w.Cap {
 		return FieldErrorf("commitment", "floor %d is above cap %d", w.Floor, w.Cap)
 	}
-	return nil
+	return x.checkEffects(o)
 }
 
 // options returns what package explore needs. discount and steps are the

@@ -33,8 +33,9 @@ type Runner struct {
 	// programs saved.
 	notGreedy, reused, mixedAgents []string
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
-	lanes map[string]int
-	pool  *pool
+	lanes     map[string]int
+	processes bool // some plugin is a process; Check fills it in
+	pool      *pool
 }
 
 // New returns the runner of a plan. Its output directory is the config's.
@@ -119,6 +120,9 @@ func (x *Runner) checkComponents(ctx context.Context, params ParamsCheck) error 
 			}
 		}
 	}
+	if key := x.Plan.Config.Limits.OfProcesses(); key != "" && len(found.list) == 0 && !x.processes && x.Plan.Config.Steps > 0 {
+		return plan.At(fmt.Errorf("%s has no effect, as all plugins are called in rlrun's own process: leave it out, or give transport: process", key), "limits")
+	}
 	return found.err()
 }
 
@@ -131,6 +135,10 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 	if c.ProcessesPerWorker > 1 && !remote {
 		return nil, plan.FieldErrorf("processes_per_worker", "plugin %s is called in rlrun's own process; give it transport: process", c.Plugin)
 	}
+	if c.Limits != nil && c.Limits.OfProcesses() != "" && !remote {
+		return nil, plan.FieldErrorf("limits", "%s has no effect, as plugin %s is called in rlrun's own process: leave it out, or give it transport: process", c.Limits.OfProcesses(), c.Plugin)
+	}
+	x.processes = x.processes || remote
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {
 		return nil, &startError{err}
@@ -167,8 +175,12 @@ func (x *Runner) checkMetrics() error {
 		}
 	}
 	for i, m := range x.Plan.Config.Record.Metrics {
-		if !strings.HasSuffix(string(m), ".*") {
+		side, every := strings.CutSuffix(string(m), ".*")
+		switch {
+		case !every:
 			declared(m, "record", "metrics", i)
+		case x.Plan.Config.Asked() != nil && !slices.ContainsFunc(definitions, func(d metric.Definition) bool { return strings.HasPrefix(string(d.Name), side+".") }):
+			found.list = append(found.list, plan.At(fmt.Errorf("no %s of the experiment declares a metric: leave %s out", side, m), "record", "metrics", i))
 		}
 	}
 	for i, m := range x.Plan.Config.Report.Metrics {
@@ -204,6 +216,7 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 	refused := map[string][]string{} // by the text of an agent's error: environments
 	var skipped []result.Skipped
 	skips := x.Plan.Config.Matrix != nil && x.Plan.Config.Matrix.SkipIncompatible
+	continuing := 0 // environments
 	for e, c := range x.Plan.Environments {
 		spec, first, err := x.openEnvironment(ctx, c)
 		if err == nil {
@@ -216,6 +229,9 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 				return err
 			}
 			continue
+		}
+		if spec.Continuing {
+			continuing++
 		}
 		for a, comp := range x.Plan.Agents {
 			err := x.openAgent(ctx, comp, c.Name, spec, first)
@@ -241,6 +257,14 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 		if in := refused[err.Error()]; len(in) > 0 && len(in) < len(x.Plan.Environments) {
 			f := err.(*plan.FieldError) // as add keeps no others
 			found.list[i] = &plan.FieldError{Path: f.Path, Err: fmt.Errorf("in %s: %w", few(in), f.Err)}
+		}
+	}
+	if e := x.Plan.Config.Evaluate; e != nil && e.Steps > 0 && e.Episodes > 0 && len(found.list) == 0 && x.Plan.Config.Steps > 0 {
+		switch continuing {
+		case 0:
+			return plan.At(errors.New("has no effect, as evaluations count episodes and every environment has them: leave it out, or leave out evaluate.episodes"), "evaluate", "steps")
+		case len(x.Plan.Environments):
+			return plan.At(errors.New("has no effect, as no environment has episodes: leave it out"), "evaluate", "episodes")
 		}
 	}
 	if err := found.err(); err != nil {

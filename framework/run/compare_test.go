@@ -122,7 +122,7 @@ func TestResumeKeepsTheComparison(t *testing.T) {
 		"alpha":  func(c *plan.Config) { c.Compare.Alpha = 0.1 },
 		"block":  func(c *plan.Config) { c.Compare.Block = 4 },
 		"metric": func(c *plan.Config) { c.Compare.Metric = result.FinalReward },
-		"until":  func(c *plan.Config) { c.Compare.Until = "" },
+		"until":  func(c *plan.Config) { c.Compare.Until, c.Compare.Block = "", 0 },
 	} {
 		p := plantest.Compile(t, func(c *plan.Config) { until(c); change(c) })
 		if _, err := prepare(t, p, dir, true, store.Session{}); !errors.Is(err, store.ErrOtherExperiment) || !strings.Contains(err.Error(), "the level of the test") {

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Defaults of keys that a resolved config always has.
+const (
+	defaultDiscount  = 0.99
+	defaultDecisions = 200
+	defaultBlock     = 20 // runs between looks
+)
+
+// checkEffects refuses keys of the experiment that change nothing beside its others. The
+// default values of keys are accepted, as resolved configs have them.
+func (p *Plan) checkEffects() error {
+	c, r := &p.Config, &p.Config.Report
+	needs := func(other, beside string) error {
+		return fmt.Errorf("has no effect %s: leave it out, or %s", beside, other)
+	}
+	ownHorizon := func(a Component) bool { return a.Exploration == nil || a.Exploration.Horizon != nil }
+	err := cmp.Or(At(twice(c.Outputs), "outputs"), At(twice(c.Record.Metrics), "record", "metrics"), At(twice(r.Metrics), "report", "metrics"))
+	if err != nil {
+		return err
+	}
+	if c.Steps == 0 {
+		for i, m := range c.Asked() {
+			if !metric.Define(m).Sparse {
+				return At(fmt.Errorf("no agent learns with steps: 0, so there is no %s: record %s or %s, or give steps", m, result.EvaluationReturn, result.EvaluationReward), "record", "metrics", i)
+			}
+		}
+	}
+	for _, k := range []struct {
+		idle bool // the key is given, and has no effect
+		path Path
+		err  error
+	}{
+		{c.Steps > 0 && c.MetricDiscount() != defaultDiscount && !result.DiscountedReturn.In(c.Record.Metrics) && !slices.ContainsFunc(p.Agents, func(a Component) bool { return !ownHorizon(a) }),
+			Path{"discount"}, needs("record "+string(result.DiscountedReturn), "on metrics that are not discounted")},
+		{c.Steps > 0 && *c.Record.Decisions != defaultDecisions && !p.Explores(), Path{"record", "decisions"}, needs("give an agent exploration", "where no agent has exploration")},
+		{c.Steps > 0 && c.Transport != "" && !slices.ContainsFunc(slices.Concat(p.Environments, p.Agents), func(x Component) bool { return x.Transport == "" }),
+			Path{"transport"}, needs("leave out that of a component", "beside those of all components")},
+		{c.Steps == 0 && c.Record.Grid != "", Path{"record", "grid"}, needs("give steps", "with steps: 0")},
+		{c.Steps == 0 && c.Record.Every != 0, Path{"record", "every"}, needs("give steps", "with steps: 0")},
+		{c.Steps == 0 && c.Record.Points != 0, Path{"record", "points"}, needs("give steps", "with steps: 0")},
+		{c.Steps == 0 && c.Save != nil, Path{"save"}, needs("give steps", "with steps: 0, as agents do not learn")},
+		{c.Save != nil && c.Save.Every >= max(c.Steps, 1), Path{"save", "every"}, needs("give less than steps", "from the number of steps on, as the final agent is saved anyway")},
+		{c.Evaluate != nil && c.Evaluate.Every > max(c.Steps, 1), Path{"evaluate", "every"}, needs("give at most steps", "above the number of steps: the evaluation is at the end of the run")},
+		{c.Evaluate != nil && c.Evaluate.Limit != 0 && c.Evaluate.Episodes == 0, Path{"evaluate", "limit"}, needs("give episodes", "on evaluations that count steps")},
+		{r.Axis != "" && len(c.Outputs) > 0 && !slices.Contains(c.Outputs, "plots"), Path{"report", "axis"}, needs("add plots to outputs", "without the output plots")},
+		{slices.Contains(c.Outputs, "comparisons") && c.Compare == nil, Path{"outputs"}, errors.New("comparisons is made if compare says how: leave it out, or give compare")},
+		{c.Compare != nil && len(p.Agents) == 1, Path{"compare"}, needs("name a second agent", "with one agent")},
+		{c.Compare != nil && c.Compare.Until == "" && c.Compare.Block != defaultBlock, Path{"compare", "block"}, needs("give until: "+untilDecided, "without until")},
+	} {
+		if k.idle {
+			return At(k.err, k.path...)
+		}
+	}
+	return nil
+}
+
+// twice refuses a name that is in a list twice.
+func twice[T ~string](list []T) error {
+	for i, name := range list {
+		if slices.Contains(list[:i], name) {
+			return At(fmt.Errorf("%s is there twice: remove one", name), i)
+		}
+	}
+	return nil
+}
+
+// checkEffects refuses keys of an exploration that change nothing beside its others. o is what
+// they mean.
+func (x *Exploration) checkEffects(o explore.Config) error {
+	rule, _, err := options.RuleAndKinds(o.Decider.Rule, o.Kinds)
+	if err != nil {
+		return err
+	}
+	beside, other := "the bound "+o.Decider.Bound.String(), "choose the bound "+bandit.U.String()
+	bounded := len(rule.Bounds()) > 0
+	if !bounded {
+		beside, other = "the rule "+rule.String(), "choose a rule with bounds, such as "+options.RuleOptimistic.String()
+	}
+	w := x.Commitment
+	switch {
+	case x.Bound != "" && !bounded:
+		return FieldErrorf("bound", "has no effect with %s: leave it out, or %s", beside, other)
+	case x.LowerBound != nil && (!bounded || o.Decider.Bound != bandit.U):
+		return FieldErrorf("lower_bound", "has no effect with %s: leave it out, or %s", beside, other)
+	case w != nil && w.Quantile != 0 && o.Estimator == explore.Autocorrelation:
+		return FieldErrorf("commitment", "quantile has no effect with the estimator %s: leave it out, or give the estimator %s", o.Estimator, explore.Counts)
+	}
+	return nil
+}
