@@ -22,10 +22,11 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 # Tests of which -short leaves something out, and their packages: those that ask for
-# testing.Short() or a browser, and scripts with [short].
-asks = testing\.Short\(\)|reporttest\.Browser
-long = $(shell grep -rlE --include='*_test.go' '$(asks)' . | xargs -n1 dirname | sort -u)
-long_tests = $(shell grep -rlE --include='*_test.go' '$(asks)' . | xargs awk '/^func /{name=$$2; sub(/[^A-Za-z].*/,"",name)} /$(asks)/{print name}' | sort -u)
+# testing.Short(), and scripts with [short].
+asks = testing\.Short\(\)
+own = --exclude-dir=studies
+long = $(shell grep -rlE $(own) --include='*_test.go' '$(asks)' . | xargs -n1 dirname | sort -u)
+long_tests = $(shell grep -rlE $(own) --include='*_test.go' '$(asks)' . | xargs awk '/^func /{name=$$2; sub(/[^A-Za-z].*/,"",name)} /$(asks)/{print name}' | sort -u)
 long_scripts = $(basename $(notdir $(shell grep -l '^\[short\]' cmd/rlrun/testdata/script/*.txtar)))
 any = $(subst $(empty) $(empty),|,$(strip $(1)))
 
@@ -54,8 +55,9 @@ slow: python
 .PHONY: go-short go-long python-quick python-slow
 go-short:
 	$(python) $(GO) test $(at_once) -short ./...
-	$(GO) -C studies test ./...
+	$(GO) -C studies test -short ./...
 go-long:
+	$(GO) -C studies test ./outside
 	$(python) $(GO) test $(at_once) -timeout 30m -run '^($(call any,$(long_tests)))$$|^TestScripts$$/^($(call any,$(long_scripts)))$$' $(long)
 
 # pytest's dots are kept until its end, so that they do not mix with lines of Go's tests.

@@ -16,9 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
-	"github.com/rlrun/rlrun/framework/report/reporttest"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -262,22 +259,4 @@ func TestServeRunningRuns(t *testing.T) {
 			t.Errorf("%s: %v, want %s", state.Metrics[c.M].ID, got, want)
 		}
 	}
-}
-
-// The page changes by itself when records come.
-func TestServeInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	dir, finish := unfinished(t)
-	url := served(t, dir, "--addr", "127.0.0.1:0", "--token", "sesame")
-	base, _, _ := strings.Cut(url, "?")
-	ctx := reporttest.Browser(t, base)
-	err := chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(url), chromedp.WaitVisible("#scores figure svg"),
-		chromedp.Poll(`document.querySelector("#live").textContent === "unfinished"`, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	finish()
-	must.Do(t, chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#live").textContent === "finished" && document.querySelectorAll("#comparison-table tbody tr").length === 1`, nil)))
 }

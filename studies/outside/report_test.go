@@ -1,10 +1,9 @@
-package report
+package outside
 
 import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,13 +14,21 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/report/reporttest"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
+func page(t testing.TB, s *result.Summary, p report.Page) string {
+	t.Helper()
+	var b strings.Builder
+	must.Do(t, report.WriteHTML(&b, s, p))
+	return b.String()
+}
+
 // open shows a page of a summary at a width, light or dark.
-func open(t *testing.T, ctx context.Context, s *result.Summary, p Page, width int64, theme string) {
+func open(t *testing.T, ctx context.Context, s *result.Summary, p report.Page, width int64, theme string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
 	must.Do(t, os.WriteFile(file, []byte(page(t, s, p)), 0o600))
@@ -47,16 +54,16 @@ const scrollAll = `(async () => {
 func await(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // swept is an experiment of a sweep, with its comparison.
-func swept(t *testing.T) (*result.Summary, Page) {
+func swept(t *testing.T) (*result.Summary, report.Page) {
 	t.Helper()
-	p := Page{Sweeps: []Sweep{{Name: "ε-greedy", Keys: []string{"ε", "step"}}}, Config: "name: demo\n"}
+	p := report.Page{Sweeps: []report.Sweep{{Name: "ε-greedy", Keys: []string{"ε", "step"}}}, Config: "name: demo\n"}
 	var labels []string
 	for i := range 12 {
 		values := []string{fmt.Sprintf("%.2g", 0.01*float64(1+i%4)), fmt.Sprintf("%.2g", 0.1*float64(1+i/4))}
 		labels = append(labels, "ε-greedy ε="+values[0]+" step="+values[1])
 		p.Sweeps[0].Agents, p.Sweeps[0].Values = append(p.Sweeps[0].Agents, i), append(p.Sweeps[0].Values, values)
 	}
-	s := demo(t, labels, 1000, 40, 12, true)
+	s := reporttest.Demo(t, labels, 1000, 40, 12, true)
 	var err error
 	p.Comparison, err = compare.Compare([]*compare.Input{{Dir: "demo", Summary: s}}, compare.Options{Metric: result.Regret, Pairs: "first", Alpha: 0.05, Correction: compare.Holm})
 	if err != nil {
@@ -68,7 +75,7 @@ func swept(t *testing.T) (*result.Summary, Page) {
 // The page fits its window, wide and narrow, light and dark: nothing is wider than the
 // page, and every figure has a drawing whose texts are inside it.
 func TestPageInABrowser(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	s, p := swept(t)
 	for _, width := range []int64{1400, 400} {
 		for _, theme := range []string{"light", "dark"} {
@@ -98,7 +105,7 @@ func TestPageInABrowser(t *testing.T) {
 // Every chart of report.js draws its section, in their order, and no section is without
 // content. Sections that there is nothing for are not shown.
 func TestPageSections(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	s, p := swept(t)
 	full := *s
 	env, agent := s.Meta.Environments[1], s.Meta.Agents[0]
@@ -110,11 +117,11 @@ func TestPageSections(t *testing.T) {
   (s.id || s.querySelector("h2").id) + (s.querySelector("figure, tbody tr, dl, pre") ? "" : " is empty"))`
 	for _, tt := range []struct {
 		s    *result.Summary
-		p    Page
+		p    report.Page
 		want string
 	}{
 		{&full, p, "scores curves sweeps comparisons decisions results failures meanings-title reproduce-title"},
-		{&some, Page{}, "scores curves results meanings-title reproduce-title"},
+		{&some, report.Page{}, "scores curves results meanings-title reproduce-title"},
 	} {
 		open(t, ctx, tt.s, tt.p, 1400, "light")
 		if got := strings.Join(evaluate[[]string](t, ctx, filled), " "); got != tt.want {
@@ -126,7 +133,7 @@ func TestPageSections(t *testing.T) {
 // Paper is white, and has every chart, also those that were never in view. The optimum
 // is named.
 func TestPageOnPaper(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	s, p := swept(t)
 	open(t, ctx, s, p, 1400, "dark")
 	type state struct {
@@ -161,7 +168,7 @@ func TestPageOnPaper(t *testing.T) {
 // Where names do not fit, the words with which all begin are left out, and no name is cut
 // inside a parameter.
 func TestPageShortensNames(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	s, p := swept(t)
 	open(t, ctx, s, p, 320, "light")
 	must.Do(t, chromedp.Run(ctx, chromedp.Evaluate(scrollAll, nil, await)))
@@ -179,7 +186,7 @@ func TestPageShortensNames(t *testing.T) {
 // A reader can choose a metric, search, sort, filter, point at a line, and
 // save.
 func TestPageAnswers(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	s, p := swept(t)
 	open(t, ctx, s, p, 1400, "light")
 	if got := evaluate[string](t, ctx, `document.querySelector("#metric").selectedOptions[0].text`); got != "Regret" {
@@ -255,13 +262,13 @@ func TestPageAnswers(t *testing.T) {
 
 // A page of 1,000 agents in 10 environments draws only what is in view.
 func TestPageOfAThousandAgents(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	var labels []string
 	for i := range 1000 {
 		labels = append(labels, fmt.Sprintf("agent %d", i))
 	}
-	s := invented(labels, 10, 50)
-	open(t, ctx, s, Page{}, 1400, "light")
+	s := reporttest.Invented(labels, 10, 50)
+	open(t, ctx, s, report.Page{}, 1400, "light")
 	if n := evaluate[int](t, ctx, `document.querySelectorAll("*").length`); n > 20_000 {
 		t.Errorf("the page has %d elements", n)
 	}
@@ -274,12 +281,12 @@ func TestPageOfAThousandAgents(t *testing.T) {
 func BenchmarkOpenPage(b *testing.B) {
 	for _, size := range []struct{ agents, environments int }{{3, 1}, {100, 10}, {1000, 1}, {1000, 10}} {
 		b.Run(fmt.Sprintf("agents=%d/environments=%d", size.agents, size.environments), func(b *testing.B) {
-			ctx := reporttest.Browser(b)
+			ctx := browser(b)
 			var labels []string
 			for i := range size.agents {
 				labels = append(labels, fmt.Sprintf("agent %d", i))
 			}
-			text := page(b, invented(labels, size.environments, 200), Page{})
+			text := page(b, reporttest.Invented(labels, size.environments, 200), report.Page{})
 			file := filepath.Join(b.TempDir(), "report.html")
 			must.Do(b, os.WriteFile(file, []byte(text), 0o600))
 			open := func() (ms float64) {
@@ -301,40 +308,12 @@ func BenchmarkOpenPage(b *testing.B) {
 	}
 }
 
-// invented is a summary of made-up numbers.
-func invented(agents []string, environments, points int) *result.Summary {
-	s := &result.Summary{Meta: result.Meta{Name: "many", Agents: agents, Runs: 10, Steps: 10 * points}}
-	for k := range points {
-		s.Meta.Grid = append(s.Meta.Grid, 10*(k+1))
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for e := range environments {
-		env := fmt.Sprintf("environment %d", e)
-		s.Meta.Environments = append(s.Meta.Environments, env)
-		for _, agent := range agents {
-			s.Counts = append(s.Counts, result.Count{Environment: env, Agent: agent, OK: 10})
-			for _, m := range []result.Metric{result.Reward, result.Regret, result.OptimalAction} {
-				level := rng.Float64()
-				c := result.Curve{Environment: env, Agent: agent, Metric: m, Steps: s.Meta.Grid}
-				for k := range points {
-					y := level * float64(k) / float64(points)
-					c.Mean, c.Low, c.High, c.Runs = append(c.Mean, y), append(c.Low, y-0.1), append(c.High, y+0.1), append(c.Runs, 10)
-				}
-				s.Curves = append(s.Curves, c)
-				s.Rows = append(s.Rows, result.Row{Environment: env, Agent: agent, Metric: m, IQM: level, IQMLow: level - 0.1, IQMHigh: level + 0.1,
-					Estimate: result.Estimate{N: 10, Mean: level, StdErr: 0.05, Low: level - 0.1, High: level + 0.1}})
-			}
-		}
-	}
-	return s
-}
-
 // No label is cut off, neither the name of an optimum at the top of a panel nor the last
 // label of an axis. Labels of tiny numbers differ.
 func TestLabelsAreWhole(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	for _, scale := range []float64{1, 1e-9, 1e15} {
-		s := invented([]string{"a", "b", "c"}, 2, 20)
+		s := reporttest.Invented([]string{"a", "b", "c"}, 2, 20)
 		s.Meta.Optimum = map[string]float64{}
 		for _, env := range s.Meta.Environments {
 			s.Meta.Optimum[env] = 5 * scale
@@ -348,7 +327,7 @@ func TestLabelsAreWhole(t *testing.T) {
 			r := &s.Rows[i]
 			r.Mean, r.Low, r.High = scale*r.Mean, scale*r.Low, scale*r.High
 		}
-		open(t, ctx, s, Page{}, 1400, "light")
+		open(t, ctx, s, report.Page{}, 1400, "light")
 		if n := evaluate[int](t, ctx, `[...document.querySelectorAll("#curves svg text")].filter((e) => e.textContent === "optimum").length`); n != 2 {
 			t.Errorf("%g: %d optima", scale, n)
 		}
@@ -372,8 +351,8 @@ func TestLabelsAreWhole(t *testing.T) {
 
 // A logarithmic axis begins where the values do: those of evaluations come late.
 func TestLateCurvesFillTheirAxis(t *testing.T) {
-	ctx := reporttest.Browser(t)
-	s := demo(t, []string{"a", "b"}, 1000, 40, 5, true)
+	ctx := browser(t)
+	s := reporttest.Demo(t, []string{"a", "b"}, 1000, 40, 5, true)
 	for i := range s.Curves {
 		for k, step := range s.Meta.Grid {
 			if step < 500 {
@@ -381,7 +360,7 @@ func TestLateCurvesFillTheirAxis(t *testing.T) {
 			}
 		}
 	}
-	open(t, ctx, s, Page{}, 1400, "light")
+	open(t, ctx, s, report.Page{}, 1400, "light")
 	ticks := evaluate[string](t, ctx, `document.querySelector("#logx").checked + [...document.querySelectorAll("#curves figure svg [aria-label='x-axis tick label'] text")].map((e) => e.textContent).join(" ")`)
 	if !strings.HasPrefix(ticks, "true") || strings.Contains(" "+ticks+" ", " 10 ") {
 		t.Errorf("the axis is marked at %s", ticks)

@@ -1,5 +1,7 @@
-// Package reporttest opens the report page in a real browser, for tests.
-package reporttest
+// Package outside tests rlrun from outside with large libraries: pages in a browser, and
+// manifests with the types of Kubernetes. It is in this module, so that users of rlrun do
+// not get these libraries.
+package outside
 
 import (
 	"context"
@@ -16,10 +18,10 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-// Browser starts Chromium for chromedp. It skips the test with -short, and where there
+// browser starts Chromium for chromedp. It skips the test with -short, and where there
 // is no Chromium. An error of a page's script fails the test, and so does a request
 // that goes beyond files and the given addresses.
-func Browser(t testing.TB, addresses ...string) context.Context {
+func browser(t testing.TB, addresses ...string) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")

@@ -1,4 +1,4 @@
-package compare
+package outside
 
 import (
 	"os"
@@ -8,22 +8,26 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/report/reporttest"
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Long names do not push the verdicts out of the window.
 func TestLongNamesLeaveRoom(t *testing.T) {
-	ctx := reporttest.Browser(t)
+	ctx := browser(t)
 	long := strings.Repeat("a rather long name ", 6)
-	in := experiment("d", 1, []string{"a", long, strings.Repeat("x", 90)}, noisy(20, 1, 0, 1, 2), noisy(20, 2, 0, 1, 2))
+	s := reporttest.Demo(t, []string{"a", long, strings.Repeat("x", 90)}, 100, 10, 20, false)
+	compared, err := compare.Compare([]*compare.Input{{Dir: "d", Summary: s}}, compare.Options{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: compare.Holm})
+	must.Do(t, err)
 	file := filepath.Join(t.TempDir(), "page.html")
 	f, err := os.Create(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	must.Do(t, WriteHTML(f, compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))))
+	must.Do(t, compare.WriteHTML(f, compared))
 	var tables, wide int
 	const hidden = `[...document.querySelectorAll(".wide table")].filter((e) => e.offsetWidth > e.parentElement.clientWidth + 1).length`
 	err = chromedp.Run(ctx, chromedp.EmulateViewport(1100, 900), chromedp.Navigate("file://"+file),
