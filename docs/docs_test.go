@@ -92,6 +92,7 @@ func TestSnippets(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("documents are written for sh, which is not here")
 	}
+	t.Parallel() // after the other tests, which are quick
 	env := shims(t)
 	bodies := exampleBodies(t)
 	for _, name := range documents(t) {

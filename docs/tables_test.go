@@ -2,10 +2,12 @@ package docs_test
 
 import (
 	"context"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -104,28 +106,31 @@ func TestBeliefTable(t *testing.T) {
 	same(t, names, policy.BeliefKinds())
 }
 
-// The tables of rules and kinds of options say what the program does.
+// The tables of rules and kinds of options are what the program says: -update writes them.
 func TestExplorationTables(t *testing.T) {
-	said := func(title string) map[string]string {
-		rows, _ := tableOf(t, "exploration.md", title)
-		m := map[string]string{}
-		for _, row := range rows {
-			m[strings.Trim(row[0], " `")] = strings.TrimSpace(row[1])
-		}
-		return m
-	}
-	rules, kinds := map[string]string{}, map[string]string{}
+	type named interface{ String() string }
+	row := func(of named, doc string) string { return fmt.Sprintf("| `%s` | %s |\n", of, doc) }
+	rules, kinds := "", ""
 	for _, r := range options.Rules {
-		rules[r.String()] = r.Doc()
+		rules += row(r, r.Doc())
 	}
 	for _, k := range options.Kinds {
-		kinds[k.String()] = k.Doc()
+		kinds += row(k, k.Doc())
 	}
-	if got := said("Rules"); !maps.Equal(got, rules) {
-		t.Errorf("the table of rules says\n%v, the program\n%v", got, rules)
+	text := read(t, "exploration.md")
+	for title, want := range map[string]string{"Rules": rules, "Kinds of options": kinds} {
+		before, section, found := strings.Cut(text, "\n## "+title+"\n")
+		head, rows, _ := strings.Cut(section, "\n|---|---|\n")
+		got, after, _ := strings.Cut(rows, "\n\n")
+		if got += "\n"; !found || got != want {
+			text = before + "\n## " + title + "\n" + head + "\n|---|---|\n" + want + "\n" + after
+			if !*update {
+				t.Errorf("the table of %s is not what the program says; go test ./docs -run Tables -update writes\n%s", title, want)
+			}
+		}
 	}
-	if got := said("Kinds of options"); !maps.Equal(got, kinds) {
-		t.Errorf("the table of kinds says\n%v, the program\n%v", got, kinds)
+	if *update {
+		must.Do(t, os.WriteFile("exploration.md", []byte(text), 0o666))
 	}
 }
 
