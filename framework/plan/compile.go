@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/spelling"
 )
 
 // Compile fills in the defaults of a config, expands its sweeps and checks what
@@ -141,7 +142,11 @@ func (r *Recording) grid(steps int) ([]int, error) {
 // knownMetric refuses a metric that is neither rlrun's own nor named as a plugin's.
 func knownMetric(m result.Metric) error {
 	if known := result.Metrics(); !m.OfPlugin() && !slices.Contains(known, m) {
-		return fmt.Errorf("%.80q is none of %s, and no metric of a plugin (agent.NAME, environment.NAME)", m, metric.Names(known))
+		hint := ""
+		if c := spelling.Closest(string(m), strings.Split(metric.Names(known), ", ")); c != "" {
+			hint = fmt.Sprintf("did you mean %s? ", c)
+		}
+		return fmt.Errorf("%.80q is no metric: %sThe metrics are %s, and those of plugins, agent.NAME and environment.NAME", m, hint, metric.Names(known))
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestMetricsOfAgents(t *testing.T) {
 			t.Fatalf("%s: declared %+v", name, m)
 		}
 		out := must.Get(loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(1, spec.ID),
-			Steps: 10, Grid: []int{1, 2, 5, 10}, Discount: 1, Metrics: []result.Metric{result.Reward}}))(t)
+			Steps: 10, Grid: []int{1, 2, 5, 10}, Discount: 1, Metrics: []result.Metric{result.Reward, "agent.*"}}))(t)
 		for _, o := range out {
 			if got := o.Curves["agent.steps"]; !slices.Equal(got, []float64{0, 1, 4, 9}) {
 				t.Errorf("%s, run %d: agent.steps is %v", name, o.Run, got)

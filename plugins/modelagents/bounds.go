@@ -39,12 +39,20 @@ type Bounds struct {
 
 // of returns the bound for a task.
 func (b LowBound) of(t finite.Task) (float64, error) {
-	return bound(b.RewardLow, t.Spec.RewardLow, "a lower bound on rewards", "reward_low", t)
+	low, err := bound(b.RewardLow, t.Spec.RewardLow, "a lower bound on rewards", "reward_low", t)
+	if err == nil && low > t.Spec.RewardHigh {
+		return 0, lanes.Invalid("reward_low is %v, must not be above %v, the largest reward that %s declares", low, t.Spec.RewardHigh, t.Spec.ID)
+	}
+	return low, err
 }
 
 // of returns the bound for a task.
 func (b HighBound) of(t finite.Task) (float64, error) {
-	return bound(b.RewardHigh, t.Spec.RewardHigh, "an upper bound on rewards", "reward_high", t)
+	high, err := bound(b.RewardHigh, t.Spec.RewardHigh, "an upper bound on rewards", "reward_high", t)
+	if err == nil && high < t.Spec.RewardLow {
+		return 0, lanes.Invalid("reward_high is %v, must not be below %v, the smallest reward that %s declares", high, t.Spec.RewardLow, t.Spec.ID)
+	}
+	return high, err
 }
 
 // of returns the bounds for a task.

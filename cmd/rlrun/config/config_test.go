@@ -129,12 +129,12 @@ func TestContent(t *testing.T) {
 		{"no agents", "runs: 1\nsteps: 1\nagents: []\nenvironments: [{plugin: e}]\n", "exp.yaml:3: agents: needs at least 1 entry, has 0"},
 		{"empty plugin", "runs: 1\nsteps: 1\nagents: [{plugin: ''}]\nenvironments: [{plugin: e}]\n", "exp.yaml:3: agents[0].plugin: must not be empty"},
 		{"params a list", "runs: 1\nsteps: 1\nagents: [{plugin: a, params: [1]}]\nenvironments: [{plugin: e}]\n", "exp.yaml:3: agents[0].params: must be a mapping (key: value), not a list"},
-		{"all at once", "Runs: 3\nruns: -3\nsteps: 5\ndiscount: 1.5\ntransport: proces\nrecord:\n  grid: lin\n  metrics: [regrt]\nagents:\n- plugn: x\n" + "environments: [{plugin: e}]\n", `exp.yaml:1: Runs: unknown key; did you mean runs?
+		{"all at once", "Runs: 3\nruns: -3\nsteps: 5\ndiscount: 1.5\ntransport: proces\nrecord:\n  grid: lin\n  points: 0\nagents:\n- plugn: x\n" + "environments: [{plugin: e}]\n", `exp.yaml:1: Runs: unknown key; did you mean runs?
 exp.yaml:2: runs: must be at least 1, not -3
 exp.yaml:4: discount: must be at most 1, not 1.5
 exp.yaml:5: transport: must be inprocess or process, not the text "proces"; did you mean process?
 exp.yaml:7: record.grid: must be log, every or all, not the text "lin"; did you mean log?
-exp.yaml:8: record.metrics[0]: must be reward, cumulative_reward, discounted_return, episode_return, episode_rate, evaluation_return, evaluation_reward, regret, optimal_action, exploration_share or mixing_time, not the text "regrt"; did you mean regret?
+exp.yaml:8: record.points: must be at least 1, not 0
 exp.yaml:10: agents[0].plugin: is missing: The name of a bundled plugin, of an executable rlrun-plugin-<name> on the plugin path, a path to an executable, or gymnasium:<id> for an environment of Gymnasium (docs/python.md)
 exp.yaml:10: agents[0].plugn: unknown key; did you mean plugin?`},
 	}

@@ -167,7 +167,7 @@ var wrong = []agenttest.Wrong{
 	{"r-max", `{"m":0}`, "m is 0"},
 	{"r-max", `{"horizon":-1}`, "horizon"},
 	{"r-max", `{"gamma":1}`, "gamma"},
-	{"r-max", `{"reward_high":-2}`, "reward_low"},
+	{"r-max", `{"reward_high":-2}`, "reward_high"},
 	{"e3", `{"m":0}`, "m is 0"},
 	{"e3", `{"horizon":0}`, "horizon"},
 	{"e3", `{"gamma":2}`, "gamma"},
