@@ -66,11 +66,12 @@ func (s *series) load(from savedSeries) error {
 	return nil
 }
 
-// host describes how the host decides. Only a host that decides alike can go on.
+// host describes how the host decides. Only a host that decides alike can go on. The
+// horizon may be another, as it is that of the run.
 func (a *explorer) host() string {
 	c := &a.config
-	return fmt.Sprintf("rule %s, bound %s, common %t, horizon %+v, lower bound %v, options %v, estimator %d, window %+v, quantile %v, log %d",
-		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.Horizon, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Log)
+	return fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, log %d",
+		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Log)
 }
 
 // save implements AgentAbilities.Save.

@@ -28,7 +28,11 @@ func openAgent(ctx context.Context, plugin vector.Plugin, p *plan.Plan, warm sto
 		_ = agent.Close() // the first error tells more
 		return nil, plan.At(err, "exploration")
 	}
-	o, err := c.Exploration.Settings(told.Discount, told.Steps, *p.Config.Record.Decisions)
+	steps := p.Config.Steps // the host counts the steps of this run alone
+	if steps == 0 {
+		steps = told.Steps
+	}
+	o, err := c.Exploration.Settings(told.Discount, steps, *p.Config.Record.Decisions)
 	if err != nil {
 		return fail(err)
 	}
