@@ -167,11 +167,9 @@ func TestSavedAgents(t *testing.T) {
 			still := c
 			still.Steps, still.Record.Metrics = 0, []result.Metric{metric}
 			still.Record.Grid, still.Record.Every = "", 0
-			still.Evaluate = &plan.Evaluation{Episodes: 2, Steps: 10, Limit: 20}
+			still.Evaluate = &plan.Evaluation{Episodes: 2, Limit: 20}
 			if c.Name == "bandits" {
-				still.Evaluate.Episodes = 0
-			} else {
-				still.Evaluate.Steps = 0
+				still.Evaluate = &plan.Evaluation{Steps: 10}
 			}
 			still.Output, still.Agents = filepath.Join(dir, "still"), slices.Clone(c.Agents)
 			for i := range still.Agents {
