@@ -98,7 +98,7 @@ var ours = append([]string{
 	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json",
 	"runs/*.jsonl", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
-	"submit/shards.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
+	"submit/shards.sh", "submit/shards-[0-9]*.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }, made...)
 
 // RemoveMade removes what was made from records, since more are about to be written. If

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -124,8 +124,6 @@ func AtLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-var badValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?--([a-z-]+)" flag: `)
-
 // FlagError makes one line of pflag's errors.
 func FlagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
@@ -135,10 +133,14 @@ func FlagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 		text += Suggest(unknown.GetSpecifiedName(), known, "--")
 	}
-	if m := badValue.FindStringSubmatch(text); m != nil {
-		kind := map[string]string{"float64": "a number", "int": "a whole number", "bool": "true or false", "duration": "a time such as 10s"}
-		if f := cmd.Flags().Lookup(m[2]); f != nil && kind[f.Value.Type()] != "" {
-			return Usagef("--%s must be %s, not %s (see %s --help)", m[2], kind[f.Value.Type()], m[1], cmd.CommandPath())
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		must := map[string]string{"float64": "must be a number", "int": "must be a whole number", "bool": "must be true or false", "duration": "must be a time such as 10s"}[bad.GetFlag().Value.Type()]
+		if own := bad.Unwrap().Error(); must == "" && strings.HasPrefix(own, "must be ") {
+			must = own
+		}
+		if must != "" {
+			return Usagef("--%s %s, not %q (see %s --help)", bad.GetFlag().Name, must, bad.GetValue(), cmd.CommandPath())
 		}
 	}
 	return Usagef("%s (see %s --help)", text, cmd.CommandPath())

@@ -2,6 +2,7 @@ package submitcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -29,7 +30,7 @@ const (
 	configMount  = "/config"
 )
 
-func (kubernetes) check(s *submission) error {
+func (kubernetes) check(_ context.Context, s *submission) error {
 	switch {
 	case s.Image == "":
 		return cli.Usagef("--to kubernetes needs --image: a container image with rlrun and the plugins (docs/machines.md)")
@@ -125,7 +126,7 @@ func (k kubernetes) files(s *submission) []file {
 		args.Content = append(args.Content, value("--yes"))
 	}
 	configMap := obj("apiVersion", "v1", "kind", "ConfigMap", "metadata", obj("name", s.label()), "data", obj(configName, s.config))
-	spec := obj("completionMode", "Indexed", "completions", s.Tasks, "parallelism", s.Tasks,
+	spec := obj("completionMode", "Indexed", "completions", s.Tasks, "parallelism", min(s.Tasks, cmp.Or(s.AtOnce, s.Tasks)),
 		"backoffLimitPerIndex", 3,
 		"podFailurePolicy", obj("rules", list(
 			obj("action", "Ignore", "onPodConditions", list(obj("type", "DisruptionTarget", "status", "True"))),

@@ -19,7 +19,7 @@ import (
 // parallel has GNU parallel do the shards, here or over ssh. It ends with the report.
 type parallel struct{}
 
-func (parallel) check(s *submission) error {
+func (parallel) check(_ context.Context, s *submission) error {
 	if s.Hosts == "" {
 		return nil
 	}
@@ -39,7 +39,11 @@ func (parallel) check(s *submission) error {
 }
 
 func (parallel) files(s *submission) []file {
-	options := fmt.Sprintf("--null --retries 3 --termseq TERM,60000,KILL --jobs %d%% --joblog %s", max(1, 100/s.Cpus), quote(s.path("parallel.log")))
+	jobs := fmt.Sprintf("%d%%", max(1, 100/s.Cpus)) // of the cores
+	if s.AtOnce > 0 {
+		jobs = strconv.Itoa(s.AtOnce)
+	}
+	options := fmt.Sprintf("--null --retries 3 --termseq TERM,60000,KILL --jobs %s --joblog %s", jobs, quote(s.path("parallel.log")))
 	if s.Hosts != "" {
 		options += " --sshloginfile " + quote(s.Hosts)
 	}
@@ -47,7 +51,7 @@ func (parallel) files(s *submission) []file {
 		options += fmt.Sprintf(" --timeout %d", int(s.Time.Seconds()))
 	}
 	var numbers []string
-	for part := range strings.SplitSeq(s.shards, ",") {
+	for part := range strings.SplitSeq(plan.Ranges(s.shards), ",") {
 		first, last, _ := strings.Cut(part, "-")
 		numbers = append(numbers, "$(seq "+first+" "+cmp.Or(last, first)+")")
 	}

@@ -2,6 +2,7 @@ package submitcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,9 +14,10 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/plan"
 )
 
-// slurm submits a job array, and a job for the report that depends on it.
+// slurm submits job arrays, and a job for the report that depends on them.
 type slurm struct{}
 
 var slurmKey = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -23,7 +25,7 @@ var slurmKey = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 // ownKeys are options of sbatch that rlrun sets.
 var ownKeys = []string{"array", "output", "signal", "requeue", "no-requeue", "open-mode", "cpus-per-task", "time", "dependency", "parsable", "wrap", "chdir"}
 
-func (slurm) check(s *submission) error {
+func (slurm) check(ctx context.Context, s *submission) error {
 	if strings.ContainsAny(s.Dir, "\\\n\r") {
 		return cli.Usagef("Slurm cannot write logs to %q, since the name has a backslash or a line break: choose another output directory with --out", s.Dir)
 	}
@@ -33,10 +35,68 @@ func (slurm) check(s *submission) error {
 		case !slurmKey.MatchString(key) || strings.ContainsAny(value, "\n\r"):
 			return cli.Usagef("--slurm takes an option of sbatch as KEY=VALUE, such as partition=cpu, not %q", option)
 		case slices.Contains(ownKeys, key):
-			return cli.Usagef("--slurm %s: rlrun sets --%s itself (see --tasks, --cpus, --time)", key, key)
+			return cli.Usagef("--slurm %s: rlrun sets --%s itself (see --tasks, --at-once, --cpus, --time)", key, key)
 		}
 	}
+	s.largest = largestArray(ctx)
+	if last := s.shards[len(s.shards)-1]; last >= s.largest && s.largest < 10 {
+		return cli.Usagef("arrays of this Slurm have at most %d tasks (MaxArraySize): take fewer --tasks, and more --cpus", s.largest)
+	}
 	return nil
+}
+
+var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*([0-9]+)\s*$`)
+
+// largestArray is MaxArraySize of the cluster, or Slurm's default if the cluster does not say.
+// Indices of tasks are smaller.
+func largestArray(ctx context.Context) int {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	said, _ := exec.CommandContext(ctx, "scontrol", "show", "config").Output()
+	if found := maxArraySize.FindSubmatch(said); found != nil {
+		if n, err := strconv.Atoi(string(found[1])); err == nil {
+			return n
+		}
+	}
+	return 1001
+}
+
+// array is a job array of some of the shards.
+type array struct {
+	first   int   // the shard that index 0 stands for
+	indices []int // of its tasks, increasing
+	log     string
+}
+
+func (a *array) script() string {
+	if a.first == 0 {
+		return "shards.sh"
+	}
+	return fmt.Sprintf("shards-%d.sh", a.first)
+}
+
+// arrays divides the shards into job arrays. If one array cannot have all, an array has a power
+// of ten, so that the name of a log can end in an index and yet have the number of the shard.
+func (s *submission) arrays() (list []array) {
+	size, digits := s.largest, 0
+	if s.shards[len(s.shards)-1] >= s.largest {
+		for size = 1; size*10 <= s.largest; size *= 10 {
+			digits++
+		}
+	}
+	for _, shard := range s.shards {
+		first := shard - shard%size
+		if n := len(list); n == 0 || list[n-1].first != first {
+			a := array{first: first, log: "shard-%a.log"}
+			if first > 0 {
+				a.log = fmt.Sprintf("shard-%d%%%da.log", first/size, digits)
+			}
+			list = append(list, a)
+		}
+		a := &list[len(list)-1]
+		a.indices = append(a.indices, shard-first)
+	}
+	return list
 }
 
 // directive is a line of #SBATCH. Slurm reads quotes as a shell does, but a backslash also
@@ -63,16 +123,27 @@ func (slurm) files(s *submission) []file {
 	if s.Time > 0 {
 		limit = directive("time", slurmTime(s.Time))
 	}
-	shards := head("rlrun-"+s.Name, "shard-%a.log") +
-		directive("array", s.shards) +
-		directive("cpus-per-task", fmt.Sprint(s.Cpus)) +
-		limit +
-		"#SBATCH --requeue\n" +
-		fmt.Sprintf("#SBATCH --signal=B:TERM@%d\n", int(s.limit().Seconds())) +
-		"# exec: the signal reaches rlrun itself. The number of shards is written out, as\n" +
-		"# SLURM_ARRAY_TASK_COUNT is that of one submission.\n" +
-		"cd " + quote(s.WorkDir) + " || exit 1\n" +
-		"exec " + s.run(fmt.Sprintf(`"$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks), `"$SLURM_CPUS_PER_TASK"`) + "\n"
+	atOnce := ""
+	if s.AtOnce > 0 {
+		atOnce = fmt.Sprintf("%%%d", s.AtOnce)
+	}
+	var files []file
+	for _, a := range s.arrays() {
+		shard := "$SLURM_ARRAY_TASK_ID"
+		if a.first > 0 {
+			shard = fmt.Sprintf("$((SLURM_ARRAY_TASK_ID + %d))", a.first)
+		}
+		files = append(files, file{a.script(), head("rlrun-"+s.Name, a.log) +
+			directive("array", plan.Ranges(a.indices)+atOnce) +
+			directive("cpus-per-task", fmt.Sprint(s.Cpus)) +
+			limit +
+			"#SBATCH --requeue\n" +
+			fmt.Sprintf("#SBATCH --signal=B:TERM@%d\n", int(s.limit().Seconds())) +
+			"# exec: the signal reaches rlrun itself. The number of shards is written out, as\n" +
+			"# SLURM_ARRAY_TASK_COUNT is that of one submission.\n" +
+			"cd " + quote(s.WorkDir) + " || exit 1\n" +
+			"exec " + s.run(fmt.Sprintf(`"%s/%d"`, shard, s.Tasks), `"$SLURM_CPUS_PER_TASK"`) + "\n"})
+	}
 	merge := head("rlrun-"+s.Name+"-report", "report.log")
 	if s.Staged {
 		merge += "cd " + quote(s.WorkDir) + " || exit 1\n" +
@@ -83,8 +154,54 @@ func (slurm) files(s *submission) []file {
 	} else {
 		merge += "exec " + s.report() + "\n"
 	}
-	return []file{{"shards.sh", shards}, {"report.sh", merge}}
+	return append(files, file{"report.sh", merge})
 }
+
+// timeLimit is a flag's value: a time as Go or as Slurm writes it.
+type timeLimit time.Duration
+
+var slurmTimes = regexp.MustCompile(`^(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,9}))?(?::([0-9]{1,9}))?$`)
+
+// Set reads 1h30m, or Slurm's forms: minutes, minutes:seconds, hours:minutes:seconds,
+// days-hours, days-hours:minutes and days-hours:minutes:seconds.
+func (t *timeLimit) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if found := slurmTimes.FindStringSubmatch(text); err != nil && found != nil {
+		unit := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
+		parts := found[1:]
+		if found[1] == "" && found[4] == "" { // minutes first
+			parts = []string{"", "", found[2], found[3]}
+		}
+		total := 0.0
+		for i, part := range parts {
+			n, _ := strconv.Atoi(part) // digits, or none
+			total += float64(n) * unit[i].Seconds()
+		}
+		if total > longest.Seconds() {
+			return fmt.Errorf("must be %.0f days or less", longest.Hours()/24)
+		}
+		d, err = time.Duration(total)*time.Second, nil
+	}
+	if err != nil {
+		return errors.New("must be a duration such as 1h30m, or a time as Slurm writes it: 90 (minutes), 90:30, 1:30:00, 2-12 (days and hours), 2-12:30 or 2-12:30:00")
+	}
+	*t = timeLimit(d)
+	return nil
+}
+
+// longest is the longest time limit: longer ones are mistakes.
+const longest = 10 * 365 * 24 * time.Hour
+
+// String is empty for none.
+func (t *timeLimit) String() string {
+	if *t == 0 {
+		return ""
+	}
+	return time.Duration(*t).String()
+}
+
+// Type is the word for it in a usage text.
+func (t *timeLimit) Type() string { return "time limit" }
 
 // slurmTime writes hours:minutes:seconds.
 func slurmTime(d time.Duration) string {
@@ -95,20 +212,37 @@ func slurmTime(d time.Duration) string {
 func (slurm) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jobs, watch []string, err error) {
 	ctx, cancel := late(ctx)
 	defer cancel(nil)
-	array, err := sbatch(ctx, stderr, s.path("shards.sh"))
-	if err != nil && strings.Contains(err.Error(), "job array") {
-		return nil, nil, fmt.Errorf("%w; the largest array is MaxArraySize of scontrol show config: take fewer --tasks, and more --cpus", err)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	jobs = append(jobs, array)
 	// afterany: after one task that failed, afterok would never be satisfied.
-	report, err := sbatch(ctx, stderr, "--dependency=afterany:"+strings.Join(append([]string{array}, s.queued...), ":"), s.path("report.sh"))
-	if err != nil {
-		return jobs, nil, fmt.Errorf("the array is job %s, but its report was not submitted: %w", array, err)
+	after := func(jobs []string) string { return "--dependency=afterany:" + strings.Join(jobs, ":") }
+	before := s.queued
+	for _, a := range s.arrays() {
+		args := []string{s.path(a.script())}
+		if s.AtOnce > 0 && len(before) > 0 {
+			args = append([]string{after(before)}, args...)
+		}
+		job, err := sbatch(ctx, stderr, args...)
+		if err != nil && strings.Contains(err.Error(), "job array") {
+			err = fmt.Errorf("%w; the largest array is MaxArraySize of scontrol show config: take fewer --tasks, and more --cpus", err)
+		}
+		if err != nil && len(jobs) > 0 {
+			err = fmt.Errorf("the shards before %d are submitted (jobs %s), the others are not: %w; go on with rlrun submit --missing %s", a.first+a.indices[0], strings.Join(jobs, ", "), err, quote(s.Dir))
+		}
+		if err != nil {
+			return jobs, nil, err
+		}
+		if jobs, before = append(jobs, job), []string{job}; a.first > 0 {
+			if s.First == nil {
+				s.First = map[string]int{}
+			}
+			s.First[job] = a.first
+		}
 	}
-	return append(jobs, report), []string{"squeue -j " + array + "," + report, "tail -f " + quote(s.path("")) + "/shard-*.log"}, nil
+	report, err := sbatch(ctx, stderr, after(slices.Concat(jobs, s.queued)), s.path("report.sh"))
+	if err != nil {
+		return jobs, nil, fmt.Errorf("the arrays are jobs %s, but their report was not submitted: %w", strings.Join(jobs, ", "), err)
+	}
+	jobs = append(jobs, report)
+	return jobs, []string{"squeue -j " + strings.Join(jobs, ","), "tail -f " + quote(s.path("")) + "/shard-*.log"}, nil
 }
 
 // queue asks Slurm for the tasks of earlier arrays that wait or run.
@@ -127,7 +261,7 @@ func (slurm) queue(ctx context.Context, s *submission) (shards []int, jobs []str
 		if err != nil || state == "COMPLETING" || !slices.Contains(s.Jobs, job) {
 			continue
 		}
-		shards = append(shards, shard)
+		shards = append(shards, s.First[job]+shard)
 		if !slices.Contains(jobs, job) {
 			jobs = append(jobs, job)
 		}

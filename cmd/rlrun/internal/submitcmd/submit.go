@@ -49,6 +49,9 @@ With compare: {until: decided} the shards make the runs of a stage. The job afte
 calls rlrun decide, which begins the next stage or makes the report (slurm and
 parallel).
 
+Slurm takes arrays of up to MaxArraySize tasks: more tasks become several arrays. With
+--at-once each array waits for the one before.
+
 --missing DIR submits the shards that lack runs again, with the flags of the first
 submission; flags given now replace those. Shards that are still in Slurm's queue
 are left out.
@@ -67,6 +70,7 @@ type submission struct {
 	Tasks   int           `json:"tasks"`
 	Cpus    int           `json:"cpus"`
 	Time    time.Duration `json:"time,omitempty"`
+	AtOnce  int           `json:"at_once,omitempty"` // tasks at a time; 0: any number
 	Dir     string        `json:"dir"`               // output directory, absolute
 	WorkDir string        `json:"working_directory"` // of rlrun submit: relative paths of plugins begin here
 	Rlrun   string        `json:"rlrun"`
@@ -82,9 +86,12 @@ type submission struct {
 	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
 	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found, for ssh, which passes no variables
 	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
+	// First is the shard that index 0 of a job array stands for, by job, where it is not shard 0.
+	First map[string]int `json:"first_shards,omitempty"`
 
 	config   string   // text of the resolved config
-	shards   string   // of Tasks to submit, such as 0-3,7
+	shards   []int    // to submit, increasing
+	largest  int      // number of tasks that an array of Slurm may have
 	queued   []string // of Jobs, those that are in the queue; they do other shards
 	resubmit bool     // whether it is --missing
 }
@@ -98,7 +105,7 @@ type file struct {
 // target is a way to have shards done.
 type target interface {
 	// check refuses a submission that cannot work, by its flags.
-	check(s *submission) error
+	check(ctx context.Context, s *submission) error
 	files(s *submission) []file
 	// queue says which shards are waiting or running still, and in which jobs.
 	queue(ctx context.Context, s *submission) (shards []int, jobs []string, err error)
@@ -139,11 +146,11 @@ func New(app *host.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if s.shards == "" {
+			if len(s.shards) == 0 {
 				return s.nothing(cmd, asJSON)
 			}
 			t := targets[s.To]
-			if err := t.check(&s); err != nil {
+			if err := t.check(cmd.Context(), &s); err != nil {
 				return err
 			}
 			if onlyPrint {
@@ -160,7 +167,8 @@ func New(app *host.App) *cobra.Command {
 	fs.StringVar(&s.To, "to", "", "`SCHEDULER`: slurm, kubernetes or parallel")
 	fs.IntVar(&s.Tasks, "tasks", 0, "number `N` of shards (default from a short measurement)")
 	fs.IntVar(&s.Cpus, "cpus", 1, "number `N` of cores, and so of workers, of each task")
-	fs.DurationVar(&s.Time, "time", 0, "time limit of each task, a `TIME` such as 2h (default the scheduler's)")
+	fs.Var((*timeLimit)(&s.Time), "time", "time limit of each task, a `TIME` such as 2h, or as Slurm writes it: 90, 1:30:00 or 2-12 (default the scheduler's)")
+	fs.IntVar(&s.AtOnce, "at-once", 0, "at most `K` tasks at a time; for parallel, on each machine (default any number; with parallel, one per core)")
 	fs.StringArrayVar(&s.Slurm, "slurm", nil, "option of sbatch, `KEY=VALUE` such as partition=cpu; may be repeated")
 	fs.StringVar(&s.Hosts, "hosts", "", "for parallel: `FILE` that lists machines to reach by ssh, one per line (parallel --sshloginfile)")
 	fs.StringVar(&s.Image, "image", "", "for kubernetes: container `IMAGE` with rlrun and the plugins")
@@ -196,7 +204,9 @@ func (s *submission) checkFlags(cmd *cobra.Command) error {
 		return cli.Usagef("--tasks must be positive, not %d", s.Tasks)
 	case s.Cpus < 1:
 		return cli.Usagef("--cpus must be positive, not %d", s.Cpus)
-	case s.Time < 0 || s.Time > 0 && s.Time < time.Minute:
+	case s.AtOnce < 0 || s.AtOnce == 0 && cmd.Flags().Changed("at-once"):
+		return cli.Usagef("--at-once must be positive, not %d", s.AtOnce)
+	case s.Time < time.Minute && (s.Time != 0 || cmd.Flags().Changed("time")):
 		return cli.Usagef("--time must be a minute or more, not %v", s.Time)
 	}
 	return nil
@@ -223,7 +233,7 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
 		return err
 	}
-	s.shards = plan.Ranges(count(s.Tasks))
+	s.shards = count(s.Tasks)
 	resolved := x.Plan.Config
 	resolved.Output = s.Dir
 	if s.To == "kubernetes" {
@@ -387,7 +397,7 @@ func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error 
 		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: the queue still has %s%s (%s %s): left out; scancel %s to submit %[5]s again\n",
 			cli.Plural(len(queued), "shard ", "shards "), plan.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
 	}
-	s.shards = plan.Ranges(list)
+	s.shards = list
 	return nil
 }
 
@@ -464,7 +474,8 @@ func submitted(dir string) (old submission, err error) {
 func (s *submission) override(cmd *cobra.Command, given *submission) error {
 	flags := map[string]func(){
 		"to": func() { s.To = given.To }, "cpus": func() { s.Cpus = given.Cpus }, "time": func() { s.Time = given.Time },
-		"slurm": func() { s.Slurm = given.Slurm }, "hosts": func() { s.Hosts = given.Hosts }, "image": func() { s.Image = given.Image },
+		"at-once": func() { s.AtOnce = given.AtOnce },
+		"slurm":   func() { s.Slurm = given.Slurm }, "hosts": func() { s.Hosts = given.Hosts }, "image": func() { s.Image = given.Image },
 		"claim": func() { s.Claim = given.Claim }, "scratch": func() { s.Scratch = given.Scratch },
 		"rlrun": func() { s.Rlrun = given.Rlrun }, "lock": func() { s.Lock = given.Lock }, "mixed": func() { s.Mixed = given.Mixed },
 		"trust":   func() {},
@@ -533,7 +544,7 @@ func (s *submission) nothing(cmd *cobra.Command, asJSON bool) error {
 
 // answer is that of --json.
 func (s *submission) answer(files, jobs, watch []string) map[string]any {
-	return map[string]any{"output": s.Dir, "to": s.To, "tasks": s.Tasks, "shards": s.shards,
+	return map[string]any{"output": s.Dir, "to": s.To, "tasks": s.Tasks, "shards": plan.Ranges(s.shards),
 		"files": append([]string{}, files...), "jobs": append([]string{}, jobs...), "watch": append([]string{}, watch...)}
 }
 
@@ -586,7 +597,7 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 	if asJSON {
 		return cli.WriteJSON(cmd.OutOrStdout(), s.answer(names, jobs, watch))
 	}
-	fmt.Fprintf(w, "Submitted shards %s of %d to %s", s.shards, s.Tasks, s.To)
+	fmt.Fprintf(w, "Submitted shards %s of %d to %s", plan.Ranges(s.shards), s.Tasks, s.To)
 	if len(jobs) > 0 {
 		fmt.Fprintf(w, " (jobs %s)", strings.Join(jobs, ", "))
 	}

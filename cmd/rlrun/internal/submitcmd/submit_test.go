@@ -2,9 +2,12 @@ package submitcmd
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +22,7 @@ func example(to string) *submission {
 	return &submission{
 		To: to, Name: "exp", Tasks: 50, Cpus: 4, Time: 2 * time.Hour, Dir: "/home/ada/50% done/it's", WorkDir: "/home/ada/my work",
 		Env: []string{"RLRUN_PLUGIN_PATH=/opt/my plugins"}, Rlrun: "/opt/rlrun", Lock: "/home/ada/rlrun.lock.yaml", Scratch: "/scratch", Slurm: []string{"partition=cpu", "exclusive"},
-		Image: "registry.example/rlrun:1", Claim: "results", config: "name: exp\nruns: 3\n", shards: "0-3,7",
+		Image: "registry.example/rlrun:1", Claim: "results", config: "name: exp\nruns: 3\n", shards: []int{0, 1, 2, 3, 7}, largest: 1001,
 	}
 }
 
@@ -57,7 +60,7 @@ func TestKubernetesNames(t *testing.T) {
 // Slurm cannot write logs to every directory.
 func TestSlurmDirectories(t *testing.T) {
 	for dir, ok := range map[string]bool{"/a b/it's 50% \"q\" $HOME": true, `/a\b`: false, "/a\nb": false} {
-		if err := (slurm{}).check(&submission{Dir: dir}); (err == nil) != ok {
+		if err := (slurm{}).check(t.Context(), &submission{Dir: dir, shards: []int{0}}); (err == nil) != ok {
 			t.Errorf("%q: %v", dir, err)
 		}
 	}
@@ -68,13 +71,59 @@ func TestSlurmOptions(t *testing.T) {
 	for option, ok := range map[string]bool{
 		"partition=cpu": true, "exclusive": true, "mem-per-cpu=2G": true, "array=0-3": false, "signal=TERM": false, "Partition=x": false, "a\nb=c": false, "a=b\nc": false, "": false,
 	} {
-		if err := (slurm{}).check(&submission{Slurm: []string{option}}); (err == nil) != ok {
+		if err := (slurm{}).check(t.Context(), &submission{Slurm: []string{option}, shards: []int{0}}); (err == nil) != ok {
 			t.Errorf("%q: %v", option, err)
 		}
 	}
 	for d, want := range map[time.Duration]string{time.Minute: "00:01:00", 50*time.Hour + 90*time.Second: "50:01:30"} {
 		if got := slurmTime(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+// The forms of times in sbatch(1), and those of Go.
+func TestTimeLimits(t *testing.T) {
+	const day = 24 * time.Hour
+	for text, want := range map[string]time.Duration{
+		"2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "90": 90 * time.Minute, "90:30": 90*time.Minute + 30*time.Second, "1:30:00": 90 * time.Minute,
+		"36:00:00": 36 * time.Hour, "2-12": 2*day + 12*time.Hour, "2-12:30": 2*day + 12*time.Hour + 30*time.Minute, "1-0:0:1": day + time.Second, "0": 0, "365-0": 365 * day,
+	} {
+		var got timeLimit
+		if err := got.Set(text); err != nil || time.Duration(got) != want {
+			t.Errorf("%s: %v, %v, want %v", text, time.Duration(got), err, want)
+		}
+	}
+	for _, text := range []string{"", "2 h", "1:2:3:4", "1-", "-5", "1-2-3", "1.5", "2d", "99999-0", "999999999:00:00", "1e3", "UNLIMITED"} {
+		var got timeLimit
+		if err := got.Set(text); err == nil {
+			t.Errorf("%q: %v", text, time.Duration(got))
+		}
+	}
+}
+
+// Every shard is a task of one array, whose indices are below MaxArraySize, and its log has
+// the number of the shard.
+func TestArrays(t *testing.T) {
+	logs := regexp.MustCompile("^shard-([0-9]*)%([0-9]*)a\\.log$")
+	for _, largest := range []int{10, 11, 99, 1000, 1001, 4000, 10001} {
+		for _, tasks := range []int{1, largest, largest + 1, 3*largest + 7} {
+			shards := slices.DeleteFunc(count(tasks), func(i int) bool { return i%3 == 1 && i > 1 }) // as with --missing
+			s := &submission{shards: shards, largest: largest}
+			var got []int
+			for _, a := range s.arrays() {
+				for _, i := range a.indices {
+					log := logs.FindStringSubmatch(a.log)
+					width, _ := strconv.Atoi(log[2])
+					if name := fmt.Sprintf("%s%0*d", log[1], width, i); i >= largest || name != strconv.Itoa(a.first+i) {
+						t.Fatalf("%d of %d: shard %d has index %d and log %s", tasks, largest, a.first+i, i, name)
+					}
+					got = append(got, a.first+i)
+				}
+			}
+			if !slices.Equal(got, shards) || tasks <= largest && len(s.arrays()) != 1 {
+				t.Fatalf("%d tasks, arrays of at most %d: %v", tasks, largest, s.arrays())
+			}
 		}
 	}
 }
