@@ -64,7 +64,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {
 		return Decision{}, err
 	}
-	dec := Decision{Step: p.Step, Choice: p.Greedy, Hold: p.Hold, Capped: p.Capped, Share: d.share(p.Step, p.cost(p.Greedy))}
+	dec := Decision{Step: p.Step, Choice: p.Greedy, Other: -1, Hold: p.Hold, Capped: p.Capped, Share: d.share(p.Step, p.cost(p.Greedy))}
 	if n := len(p.Arms); n+len(p.Pairs) > 1 {
 		if err := d.config.suits(p); err != nil {
 			return Decision{}, err
@@ -73,7 +73,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 		c := &d.comparison
 		c.Problem, c.Share, c.RNG = *p, dec.Share, rng
 		best := c.best(d)
-		dec.Delta, dec.P, dec.Advantage = best.Delta, best.P, best.Advantage
+		dec.Delta, dec.P, dec.Advantage, dec.Other = best.Delta, best.P, best.Advantage, best.Option
 		if best.Option >= 0 && best.Option < n { // the greedy option is held as long as the other would have been
 			dec.Hold, dec.Share = p.hold(best.Option), d.share(p.Step, p.cost(best.Option))
 		}

@@ -3,6 +3,7 @@ package options
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Problem is one decision: what is believed about the options, and when.
@@ -62,6 +63,27 @@ func (p *Problem) cost(x int) int {
 		return p.hold(x)
 	}
 	return p.ExplorationCost - p.Hold + p.hold(x)
+}
+
+// Mean returns the mean value of option x over the members, 0 for a pair.
+func (p *Problem) Mean(x int) float64 {
+	if x >= len(p.Arms) || len(p.Values) == 0 {
+		return 0
+	}
+	return mean(p.row(x))
+}
+
+// Leads returns by how much option x is better than the greedy one in each member; nil for a
+// pair, or if x is negative.
+func (p *Problem) Leads(x int) []float64 {
+	if x < 0 || x >= len(p.Arms) {
+		return nil
+	}
+	leads := slices.Clone(p.row(x))
+	for k, v := range p.row(p.Greedy) {
+		leads[k] -= v
+	}
+	return leads
 }
 
 // size returns K.
@@ -141,4 +163,5 @@ type Decision struct {
 	// sums of rewards; Hold is the expected number of steps, rounded up.
 	Delta, P, Advantage float64
 	Share               float64 // ρ, the share of the horizon that exploring takes
+	Other               int     // number of that best other option, −1 if nothing was compared
 }

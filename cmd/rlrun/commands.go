@@ -5,6 +5,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/compactcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/comparecmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/explaincmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/exportcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/licensescmd"
@@ -37,6 +38,7 @@ var commands = []struct {
 	{"experiments", submitcmd.New, true},
 	{"experiments", runcmd.NewDecide, false},
 	{"experiments", statuscmd.New, false},
+	{"experiments", explaincmd.New, false},
 	{"experiments", compactcmd.New, true},
 	{"experiments", comparecmd.New, false},
 	{"experiments", servecmd.New, true},

@@ -131,6 +131,7 @@ type explorer struct {
 type lane struct {
 	left       int  // actions until the next epoch
 	since      int  // steps before the last decision
+	own        int  // steps for which the option in force asks to be held
 	explores   bool // the option in force is not the greedy one
 	pending    bool // pair is the last one, and where it led is not known yet
 	pair       int  // the last state and action, of Counts
@@ -328,6 +329,9 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 	}
 	for i, s := range in.Signals {
 		l := &a.lanes[i]
+		if a.finite.states > 0 && a.epochs[i] {
+			l.log.action(int(actions.Int64[i] - a.finite.firstAction))
+		}
 		switch {
 		case s == vector.Idle, (s == vector.Continue || s == vector.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			continue
@@ -372,7 +376,7 @@ func (l *lane) acted() {
 // reset forgets everything: another run begins.
 func (a *explorer) reset(l *lane, s uint64) {
 	l.pcg.Seed(s, uint64(seed.Decisions))
-	l.left, l.since, l.explores, l.pending, l.aim = 0, 0, false, false, -1
+	l.left, l.since, l.own, l.explores, l.pending, l.aim = 0, 0, 0, false, false, -1
 	l.steps, l.explored, l.data, l.due, l.episode = 0, 0, 0, 1, 0
 	if a.estimator == fixed {
 		l.due = math.MaxInt
@@ -448,17 +452,21 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 			return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
 		}
 		a.choices[i] = d.Choice
-		l.left, l.since, l.explores = d.Hold, l.steps, d.Explore
+		l.left, l.since, l.explores, l.own = d.Hold, l.steps, d.Explore, 0
+		if d.Hold > p.Hold {
+			l.own = d.Hold
+		}
 		if l.aim, err = a.aim(p, d.Choice); err != nil {
 			return &vector.LaneError{Lane: i, Err: err}
 		}
-		if l.log.next() {
+		l.log.fresh = l.log.next()
+		if l.log.fresh {
 			state := -1
 			if a.finite.states > 0 {
 				state = int(in.Observations.Int64[i] - a.finite.firstState)
 			}
 			d.Option = p.Name(d.Choice)
-			l.log.add(d, l.episode, state)
+			l.log.add(d, p, l.episode, state)
 		}
 	}
 	return nil
@@ -489,7 +497,7 @@ func (a *explorer) shorten(ctx context.Context, in *vector.Feedback) error {
 			return blame(i, err)
 		}
 		if l.aim < 0 {
-			l.left = min(l.left, max(l.commitment.Steps-(l.steps-l.since), 1))
+			l.left = min(l.left, max(max(l.commitment.Steps, l.own)-(l.steps-l.since), 1))
 		}
 	}
 	return nil
@@ -536,7 +544,7 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 // Restart implements loop.Restarter.
 func (a *explorer) Restart(i int) {
 	l := &a.lanes[i]
-	l.left, l.since, l.explores, l.aim = 0, 0, false, -1
+	l.left, l.since, l.own, l.explores, l.aim = 0, 0, 0, false, -1
 	l.steps, l.explored, l.episode = 0, 0, -1 // the next episode is number 0
 	l.log.clear()
 }

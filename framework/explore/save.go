@@ -21,25 +21,25 @@ type saved struct {
 	Host  string // how the host decides
 	Agent []byte
 
-	Left, Since, Pair, Steps, Explored, Data, Due, Aim, Episode int
-	Explores, Pending                                           bool
-	Commitment                                                  options.Commitment
-	Counts                                                      []savedCount // by their keys
-	Series, All                                                 savedSeries
-	Random                                                      []byte
-	Seen, Stride                                                int
-	Decisions                                                   []savedDecision
+	Left, Since, Own, Pair, Steps, Explored, Data, Due, Aim, Episode int
+	Explores, Pending                                                bool
+	Commitment                                                       options.Commitment
+	Counts                                                           []savedCount // by their keys
+	Series, All                                                      savedSeries
+	Random                                                           []byte
+	Seen, Stride                                                     int
+	Decisions                                                        []savedDecision
 }
 
 // savedDecision is a decision. Some of its numbers may be infinite, which JSON cannot
 // say, so it holds their bits.
 type savedDecision struct {
 	result.Decision
-	Bits [4]uint64
+	Bits [7]uint64
 }
 
 func numbers(d *result.Decision) []*float64 {
-	return []*float64{&d.Delta, &d.P, &d.Share, &d.Advantage}
+	return []*float64{&d.Delta, &d.P, &d.Share, &d.Advantage, &d.Greedy, &d.Gain, &d.Cost}
 }
 
 type savedCount struct{ Key, N uint64 }
@@ -83,7 +83,7 @@ func (a *explorer) save(ctx context.Context, i int) ([]byte, error) {
 	l := &a.lanes[i]
 	s := saved{
 		Host: a.host(), Agent: state,
-		Left: l.left, Since: l.since, Pair: l.pair, Steps: l.steps, Explored: l.explored, Data: l.data, Due: l.due, Aim: l.aim, Episode: l.episode,
+		Left: l.left, Since: l.since, Own: l.own, Pair: l.pair, Steps: l.steps, Explored: l.explored, Data: l.data, Due: l.due, Aim: l.aim, Episode: l.episode,
 		Explores: l.explores, Pending: l.pending, Commitment: l.commitment, Series: l.series.save(), All: l.all.save(),
 		Seen: l.log.seen, Stride: l.log.stride,
 	}
@@ -120,7 +120,7 @@ func (a *explorer) load(ctx context.Context, i int, state []byte) error {
 	}
 	old := &a.lanes[i]
 	l := lane{
-		left: s.Left, since: s.Since, pair: s.Pair, steps: s.Steps, explored: s.Explored, data: s.Data, due: s.Due, aim: s.Aim, episode: s.Episode,
+		left: s.Left, since: s.Since, own: s.Own, pair: s.Pair, steps: s.Steps, explored: s.Explored, data: s.Data, due: s.Due, aim: s.Aim, episode: s.Episode,
 		explores: s.Explores, pending: s.Pending, commitment: s.Commitment,
 		series: series{width: old.series.width}, all: series{width: old.all.width},
 		log: decisions{most: old.log.most, seen: s.Seen, stride: s.Stride},

@@ -86,6 +86,12 @@ type (
 		P           float64 `parquet:"p"`
 		Share       float64 `parquet:"share"`
 		Advantage   float64 `parquet:"advantage"`
+		Action      int64   `parquet:"action"` // −1 where actions are not discrete
+		Other       string  `parquet:"other,dict"`
+		Greedy      float64 `parquet:"greedy"`
+		Gain        float64 `parquet:"gain"`
+		Cost        float64 `parquet:"cost"`
+		Leads       string  `parquet:"leads"`
 	}
 )
 
@@ -108,7 +114,8 @@ func decisionRows(_ *Source, r *result.Record) (rows []decisionRow) {
 	for i := range r.Decisions {
 		d := &r.Decisions[i]
 		rows = append(rows, decisionRow{r.Environment, r.Agent, int64(r.Run), int64(d.Step), int64(d.Episode), int64(d.State),
-			d.Option, d.Explore, int64(d.Hold), d.Capped, d.Delta, d.P, d.Share, d.Advantage})
+			d.Option, d.Explore, int64(d.Hold), d.Capped, d.Delta, d.P, d.Share, d.Advantage,
+			int64(d.Action), d.Other, d.Greedy, d.Gain, d.Cost, d.Leads})
 	}
 	return rows
 }

@@ -75,6 +75,7 @@ type cell struct{ environment, agent string }
 // sample holds one agent's results in one environment.
 type sample struct {
 	ok, failed, givenUp int
+	vain                int   // runs that explored without learning
 	runs                []int // that are ok
 	outcomes            map[Metric]*outcomes
 	curves              map[Metric][]stat.Moments // one a grid point
@@ -164,6 +165,9 @@ func (a *aggregator) add(s *sample, rec *Record) {
 	}
 	for i := range rec.Decisions {
 		s.choices.add(&rec.Decisions[i])
+	}
+	if inVain(rec.Decisions) {
+		s.vain++
 	}
 	for _, d := range a.derivations {
 		curve, ok := rec.Curves[d.From]
@@ -352,6 +356,10 @@ func (a *aggregator) summary() *Summary {
 			out.Failures = append(out.Failures, a.failures[cell{env, agent}]...)
 			if s.choices.Kept > 0 {
 				out.Choices = append(out.Choices, s.choices.done())
+			}
+			if s.vain > 0 {
+				out.Notices = append(out.Notices, fmt.Sprintf("%s explores in vain in %s: in %d of %d runs it explored in the same state with the same action %d times in a row, of the decisions kept, and what it hoped for did not fall; rlrun explain shows such a decision",
+					agent, env, s.vain, s.ok, vainRow))
 			}
 			if len(s.overflowed) > 0 {
 				runs := slices.Max(slices.Collect(maps.Values(s.overflowed)))

@@ -56,7 +56,7 @@ func WriteSummaryCSV(w io.Writer, s *Summary) error {
 // summary was made from. If it is mixed, a last column "programs" says so.
 func WriteDecisionsCSV(w io.Writer, s *Summary, records iter.Seq2[Record, error]) error {
 	c := newTable(w, s, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
-		"delta", "p", "share", "advantage")
+		"delta", "p", "share", "advantage", "action", "other", "greedy", "gain", "cost", "leads")
 	for r, err := range records {
 		if err != nil {
 			return err
@@ -65,7 +65,8 @@ func WriteDecisionsCSV(w io.Writer, s *Summary, records iter.Seq2[Record, error]
 			d := &r.Decisions[i]
 			c.row(r.Environment, r.Agent, strconv.Itoa(r.Run), strconv.Itoa(d.Step), strconv.Itoa(d.Episode), strconv.Itoa(d.State),
 				d.Option, strconv.FormatBool(d.Explore), strconv.Itoa(d.Hold), strconv.FormatBool(d.Capped),
-				number(d.Delta), number(d.P), number(d.Share), number(d.Advantage))
+				number(d.Delta), number(d.P), number(d.Share), number(d.Advantage),
+				strconv.Itoa(d.Action), d.Other, number(d.Greedy), number(d.Gain), number(d.Cost), d.Leads)
 		}
 	}
 	return c.close()

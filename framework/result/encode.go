@@ -83,6 +83,12 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	dst = appendFloat(append(dst, `,"p":`...), d.P)
 	dst = appendFloat(append(dst, `,"share":`...), d.Share)
 	dst = appendFloat(append(dst, `,"advantage":`...), d.Advantage)
+	dst = strconv.AppendInt(append(dst, `,"action":`...), int64(d.Action), 10)
+	dst = appendString(append(dst, `,"other":`...), d.Other)
+	dst = appendFloat(append(dst, `,"greedy":`...), d.Greedy)
+	dst = appendFloat(append(dst, `,"gain":`...), d.Gain)
+	dst = appendFloat(append(dst, `,"cost":`...), d.Cost)
+	dst = appendString(append(dst, `,"leads":`...), d.Leads)
 	return append(dst, '}')
 }
 

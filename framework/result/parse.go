@@ -168,6 +168,20 @@ func (p *parser) decision() (d Decision) {
 	d.Share = p.number()
 	p.want(`,"advantage":`)
 	d.Advantage = p.number()
+	d.Action = -1
+	if p.try(`,"action":`) { // which earlier versions do not have
+		d.Action = p.int()
+		p.want(`,"other":`)
+		d.Other = p.string()
+		p.want(`,"greedy":`)
+		d.Greedy = p.number()
+		p.want(`,"gain":`)
+		d.Gain = p.number()
+		p.want(`,"cost":`)
+		d.Cost = p.number()
+		p.want(`,"leads":`)
+		d.Leads = p.string()
+	}
 	p.want("}")
 	return d
 }

@@ -64,6 +64,17 @@ type Decision struct {
 	P         float64 `json:"p"`         // probability that the improvement is at least δ
 	Share     float64 `json:"share"`     // ρ_T: share of the horizon that T steps are
 	Advantage float64 `json:"advantage"` // of exploring over exploiting; > 0 explores
+	Action    int     `json:"action"`    // the first action of the chosen option, from 0; -1 if actions are not Discrete
+	Compared
+}
+
+// Compared is what was compared at a decision, in units of reward per step.
+type Compared struct {
+	Other  string  `json:"other"`  // the best of the other options than the greedy one; empty if there is none
+	Greedy float64 `json:"greedy"` // mean value of the greedy option over the members
+	Gain   float64 `json:"gain"`   // E D⁺: mean of what Other is better in a member, 0 where it is worse
+	Cost   float64 `json:"cost"`   // E D⁻: mean of what it is worse
+	Leads  string  `json:"leads"`  // D of each member, in three digits; empty if there are too many
 }
 
 // Key returns the environment, agent and number of the run.

@@ -1,0 +1,159 @@
+// Package explaincmd is the command rlrun explain.
+package explaincmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// New returns the command rlrun explain.
+func New(*host.App) *cobra.Command {
+	var which struct {
+		environment, agent string
+		run, step          int
+	}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain DIR --agent A [--environment E] [--run R] [--step N]",
+		Short: "Explain a decision of the host: why it explored, or not",
+		Long: `Explain a decision of the host in a run whose agent has the key exploration: the
+options that were compared, by how much the best of the others is better in each member,
+the terms of the threshold, and why it explored or did not. It only reads the records,
+which keep some decisions of each run (record.decisions). It shows the last one that
+was kept up to the step.
+
+--json prints the decision with the columns of decisions.csv (docs/exploration.md).`,
+		Example: "  rlrun explain results/explore --agent 'the host decides' --run 3 --step 200",
+		Args:    cli.Arguments(1, "an output directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := store.Dir{Path: args[0]}.Read()
+			if err != nil {
+				return err
+			}
+			meta := p.Plan.Meta()
+			if which.environment == "" && len(meta.Environments) == 1 {
+				which.environment = meta.Environments[0]
+			}
+			if which.agent == "" && len(meta.Agents) == 1 {
+				which.agent = meta.Agents[0]
+			}
+			for _, x := range []struct {
+				flag, value string
+				of          []string
+			}{{"environment", which.environment, meta.Environments}, {"agent", which.agent, meta.Agents}} {
+				if !slices.Contains(x.of, x.value) {
+					return cli.Usagef("--%s %q is none of %s", x.flag, x.value, strings.Join(x.of, ", "))
+				}
+			}
+			key := result.Key{Environment: which.environment, Agent: which.agent, Run: which.run}
+			for r, err := range result.ReadRecords(args[0]) {
+				if err != nil {
+					return err
+				}
+				if r.Key() != key || r.Status != result.OK {
+					continue
+				}
+				d := last(r.Decisions, which.step)
+				switch {
+				case d == nil && len(r.Decisions) > 0:
+					return cli.Usagef("the first decision that was kept of run %d is at step %d", key.Run, r.Decisions[0].Step)
+				case d == nil:
+					return fmt.Errorf("no decisions of %s were kept: the host decides for agents with the key exploration, and record.decisions says how many are kept", key.Agent)
+				case asJSON:
+					return cli.WriteJSON(cmd.OutOrStdout(), d)
+				}
+				explain(cmd.OutOrStdout(), key, d, which.step)
+				return nil
+			}
+			return fmt.Errorf("there is no record of run %d of %s in %s", key.Run, key.Agent, key.Environment)
+		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+	}
+	f := cmd.Flags()
+	f.StringVar(&which.environment, "environment", "", "`LABEL` of the environment; may be left out if there is one")
+	f.StringVar(&which.agent, "agent", "", "`LABEL` of the agent; may be left out if there is one")
+	f.IntVar(&which.run, "run", 0, "`NUMBER` of the run, from 0")
+	f.IntVar(&which.step, "step", 0, "a `NUMBER` of steps; the last decision up to it is explained")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// last returns the last decision up to a step, nil if there is none.
+func last(decisions []result.Decision, step int) (d *result.Decision) {
+	for i := range decisions {
+		if decisions[i].Step <= step {
+			d = &decisions[i]
+		}
+	}
+	return d
+}
+
+func explain(w io.Writer, key result.Key, d *result.Decision, step int) {
+	fmt.Fprintf(w, "%s in %s, run %d: the decision after %d steps, in episode %d", key.Agent, key.Environment, key.Run, d.Step, d.Episode)
+	if d.State >= 0 {
+		fmt.Fprintf(w, " and state %d", d.State)
+	}
+	fmt.Fprintln(w, ".")
+	if d.Step != step {
+		fmt.Fprintf(w, "It is the last one up to step %d that was kept.\n", step)
+	}
+	row := func(name, value, meaning string) {
+		fmt.Fprintf(w, "  %-10s %-12s %s\n", name, value, meaning)
+	}
+	number := func(x float64) string { return fmt.Sprintf("%.4g", x) }
+	fmt.Fprintln(w)
+	row("greedy", number(d.Greedy), "value per step of the greedy option, mean over the members")
+	if d.Other != "" {
+		row(d.Other, number(d.Greedy+d.Gain-d.Cost), "the same of the best of the others")
+		row("gain", number(d.Gain), "E D⁺: what it is better, mean over the members, 0 where it is worse")
+		row("cost", number(d.Cost), "E D⁻: what it is worse, likewise")
+		row("δ", number(d.Delta), "improvement hoped for")
+		row("P", number(d.P), "probability of at least this improvement")
+	}
+	row("T", fmt.Sprint(d.Hold), "steps for which the chosen option is held")
+	row("ρ", number(d.Share), "share of the horizon that they take")
+	row("advantage", number(d.Advantage), "of exploring, per unit of the horizon's weight; above 0 it explores")
+	if d.Leads != "" {
+		fmt.Fprintf(w, "\nBetter than the greedy option by, in each member:\n  %s\n", d.Leads)
+	}
+	fmt.Fprintf(w, "\n%s\n", reason(d))
+}
+
+// reason is why the host explored or did not, in a sentence.
+func reason(d *result.Decision) string {
+	acts := ""
+	if d.Action >= 0 {
+		acts = fmt.Sprintf(" Its first action is %d.", d.Action)
+	}
+	switch {
+	case d.Explore && d.Gain == 0 && d.Delta > 0:
+		return fmt.Sprintf("It explores for %d step%s with %s, though that is better than the greedy option in no member: the rule compares with the mean value of the greedy option, and one member values both above it. The advantage %.4g is above 0.%s",
+			d.Hold, plural(d.Hold), d.Option, d.Advantage, acts)
+	case d.Explore:
+		return fmt.Sprintf("It explores, since trying %s for %d step%s, %.3g of the horizon, promises a gain of %.4g per step against a cost of %.4g: the advantage %.4g is above 0.%s",
+			d.Option, d.Hold, plural(d.Hold), d.Share, d.Gain, d.Cost, d.Advantage, acts)
+	case d.Other == "":
+		return "It follows the greedy option, since there was no other to compare." + acts
+	case d.Delta == 0 && d.Gain == 0:
+		return fmt.Sprintf("It follows the greedy option, since %s is better in no member.%s", d.Other, acts)
+	}
+	return fmt.Sprintf("It follows the greedy option, since trying %s, for %.3g of the horizon, promises a gain of %.4g per step against a cost of %.4g: the advantage %.4g is not above 0.%s",
+		d.Other, d.Share, d.Gain, d.Cost, d.Advantage, acts)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
