@@ -148,8 +148,7 @@ type Limits struct {
 	// Call is the time limit of one call. Default: 30s.
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
 	// Memory is the limit of memory of the process and the processes that it starts, such
-	// as 2GiB. The kernel enforces it if rlrun may make a control group; otherwise rlrun
-	// checks 50 times per second. Linux only. Default: no limit.
+	// as 2GiB. rlrun checks 50 times per second. Linux only. Default: no limit.
 	Memory string `json:"memory,omitempty"`
 	// Retries is the number of times that a failed batch of runs is tried again, on a
 	// fresh process, before the run that fails is searched for. Default: 1.

@@ -58,9 +58,8 @@ type LaunchOptions struct {
 	// it is killed. Default: 2 s.
 	CloseTimeout time.Duration
 	// Memory bounds the main memory, in bytes, that the process and those that it
-	// starts may hold together. A control group keeps the limit where the host may
-	// make one; elsewhere it looks every 20 ms and kills a process that holds more.
-	// Linux only; on other systems Launch refuses it. Default: no limit.
+	// starts may hold together. The host looks every 20 ms and kills a process that holds
+	// more. Linux only; on other systems Launch refuses it. Default: no limit.
 	Memory int64
 	// StderrLines is how many of the last lines of the plugin's standard error
 	// its errors show. Default: 20.
@@ -166,9 +165,6 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	p, err := connect(ctx, o, client, sub, t)
 	if err == nil {
 		err = sub.CheckMemory() // one that is too large at all is told of now
-	}
-	if err == nil && o.Memory > 0 {
-		o.Logger.Debug("memory is limited", "by", sub.MemoryLimit())
 	}
 	if err == nil {
 		if err = checkRequires(p.description.Requires, Release); err == nil {

@@ -116,11 +116,9 @@ var notes *lanefile.Words
 // host is a program that launches a plugin, says which process it is and steps it
 // for ever.
 func host(command []string) {
-	var memory int64
-	fmt.Sscan(os.Getenv("HOST_MEMORY"), &memory)
 	call, _ := time.ParseDuration(os.Getenv("HOST_CALL"))
 	started, _ := time.ParseDuration(os.Getenv("HOST_START"))
-	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], Memory: memory, CallTimeout: call, StartTimeout: started})
+	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], CallTimeout: call, StartTimeout: started})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

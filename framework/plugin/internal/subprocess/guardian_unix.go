@@ -5,69 +5,71 @@ package subprocess
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
+	"runtime"
+	"sync"
 	"syscall"
 )
 
-// guardian is a shell that waits for the end of the host. If the host dies before
-// it dismisses the guardian, the guardian kills the remaining processes of one
-// plugin. They are found by the control group, the process group and, on Linux,
-// the plugin's mark in their environment.
-type guardian struct {
-	cmd  *exec.Cmd
-	host io.WriteCloser // the kernel closes it when the host dies
+// guardianVariable is the environment variable by which a program knows that it is to be
+// the guardian of another process of itself.
+const guardianVariable = "RLRUN_GUARDIAN"
+
+// init makes a process that was started as a guardian one, and ends it with the host.
+func init() {
+	if os.Getenv(guardianVariable) != "" {
+		guard(os.Stdin)
+		os.Exit(0)
+	}
 }
 
-// guardianScript reads the process group, then "over" from a host that dismisses
-// it. The arguments are the mark and the directory of the control group.
-const guardianScript = `trap "" HUP INT QUIT TERM
-read -r group
-read -r over && exit
-turn=0
-while [ $turn -lt 100 ]; do
-	turn=$((turn + 1))
-	[ -z "$2" ] || echo 1 > "$2/cgroup.kill"
-	[ -z "$group" ] || kill -9 "-$group"
-	left=$(grep -lF -e "$1" /proc/[0-9]*/environ)
-	for file in $left; do
-		file=${file#/proc/}
-		kill -9 "${file%/environ}"
-	done
-	if [ -z "$left" ] && { [ -z "$2" ] || rmdir "$2"; }; then exit; fi
-	sleep 0.02 || sleep 1
-done 2> /dev/null
-`
+// guard reads the process groups of plugins from a pipe: n when group n has started, and -n
+// when it has ended. The kernel closes the pipe when the host ends, even if it is killed. Then
+// guard kills the groups that are left.
+func guard(host io.Reader) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
+	left := map[int]bool{}
+	for n := 0; ; {
+		if _, err := fmt.Fscan(host, &n); err != nil {
+			break
+		}
+		if n > 0 {
+			left[n] = true
+		} else {
+			delete(left, -n)
+		}
+	}
+	for group := range left {
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+	}
+}
 
-// startGuardian starts a guardian for processes with a mark, and for a control
-// group if it has a directory.
-func startGuardian(mark, directory string) (*guardian, error) {
-	cmd := exec.Command("/bin/sh", "-c", guardianScript, "rlrun-guardian", mark, directory)
-	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+// guardian returns the pipe to the guardian of this process, which it starts at the first
+// call. If none can be started, nobody reads what is written.
+var guardian = sync.OnceValue(func() io.Writer {
+	program, err := os.Executable()
+	if err != nil {
+		return io.Discard
+	}
+	if runtime.GOOS == "linux" {
+		program = "/proc/self/exe" // this program, even if its file was replaced
+	}
+	cmd := exec.Command(program)
+	cmd.Args = []string{"rlrun-guardian"}
+	cmd.Env = []string{guardianVariable + "=1"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal to the host's group or terminal reaches it
 	host, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+	if err != nil || cmd.Start() != nil {
+		return io.Discard
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return &guardian{cmd, host}, nil
-}
+	return host
+})
 
-// guard tells the guardian the process group of the plugin.
-func (g *guardian) guard(group int) {
-	if g != nil {
-		fmt.Fprintln(g.host, group)
-	}
-}
+// guardGroup tells the guardian that the group of a process has started.
+func guardGroup(pid int) { fmt.Fprintln(guardian(), pid) }
 
-// dismiss ends the guardian when nothing is left of the plugin.
-func (g *guardian) dismiss() {
-	if g == nil {
-		return
-	}
-	io.WriteString(g.host, "\nover\n") // the first line, if guard was not called
-	g.host.Close()
-	_ = g.cmd.Wait()
-}
+// dismissGroup tells the guardian that the group of a process has ended.
+func dismissGroup(pid int) { fmt.Fprintln(guardian(), -pid) }

@@ -5,7 +5,6 @@ package subprocess
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -22,10 +21,6 @@ import (
 // pipeDelay is how long a dead plugin's children may keep its pipes open.
 const pipeDelay = time.Second
 
-// markVariable is the environment variable by which processes that a plugin starts
-// can be found.
-const markVariable = "RLRUN_PROCESS"
-
 // Subprocess is a plugin's process. go-plugin starts it, reads the handshake from
 // it and forwards its log through it. Unlike go-plugin's own runner it also kills the processes
 // that the plugin has started, even if the host is killed. It waits for no pipe that a
@@ -37,23 +32,19 @@ type Subprocess struct {
 	outlet, errlet *io.PipeWriter
 	version        chan string // gets the protocol version of the handshake, when it comes
 	memoryLimit    int64       // bytes; 0: none
-	noGroup        error       // why the host keeps the limit, and not the kernel
-	mark           string      // in the environment of the process and of those that it starts
 
-	mu       sync.Mutex
-	killed   bool
-	group    *group        // that keeps the limit, if one does
-	guardian *guardian     // nil where there is no shell
-	overrun  string        // how the process broke its limit of memory
-	done     chan struct{} // closed when the process has ended and its output been read
-	err      error         // then: how it ended
+	mu      sync.Mutex
+	killed  bool
+	overrun string        // how the process broke its limit of memory
+	done    chan struct{} // closed when the process has ended and its output been read
+	err     error         // then: how it ended
 }
 
 var _ runner.Runner = (*Subprocess)(nil)
 
 // New prepares cmd; Start starts it. What it prints goes to t.
 func New(cmd *exec.Cmd, t *Tail) *Subprocess {
-	s := &Subprocess{cmd: cmd, mark: rand.Text(), version: make(chan string, 1), done: make(chan struct{})}
+	s := &Subprocess{cmd: cmd, version: make(chan string, 1), done: make(chan struct{})}
 	s.stdout, s.outlet = io.Pipe()
 	s.stderr, s.errlet = io.Pipe()
 	cmd.Stdin = nil
@@ -79,11 +70,12 @@ func (s *Subprocess) live(started chan<- error) {
 	s.mu.Lock()
 	err := errors.New("killed before it started")
 	if !s.killed {
-		err = s.startLimited()
+		err = s.cmd.Start()
 	}
 	s.mu.Unlock()
 	started <- err
 	if err == nil {
+		guardGroup(s.cmd.Process.Pid)
 		raiseOOMScore(s.cmd.Process.Pid)
 		if s.memoryLimit > 0 {
 			go s.watchMemory()
@@ -92,9 +84,7 @@ func (s *Subprocess) live(started chan<- error) {
 			err = nil
 		}
 		_ = killGroup(s.cmd.Process) // what it may have left behind
-		s.endGroup()
-		killMarked(s.mark)
-		s.guardian.dismiss()
+		dismissGroup(s.cmd.Process.Pid)
 	}
 	s.err = err
 	s.outlet.Close()
@@ -121,25 +111,7 @@ func (s *Subprocess) Kill(context.Context) error {
 	if s.cmd.Process == nil {
 		return nil
 	}
-	if s.group != nil {
-		s.group.kill() // those, too, that left the process group
-	}
-	err := killGroup(s.cmd.Process)
-	killMarked(s.mark)
-	return err
-}
-
-// endGroup removes the control group of a process that has ended.
-func (s *Subprocess) endGroup() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.group == nil {
-		return
-	}
-	if s.overrun == "" {
-		s.overrun = breach(0, s.group, s.memoryLimit)
-	}
-	s.group.remove()
+	return killGroup(s.cmd.Process)
 }
 
 // Killed says whether Kill ended the process, and not for its memory. It requires
