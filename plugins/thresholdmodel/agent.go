@@ -111,6 +111,7 @@ type agent struct {
 	observed      []int   // by the planner's number: the observation
 	meaning       []int   // by the planner's number: the action
 	taken         int     // steps so far
+	earned        float64 // rewards so far
 	state, action int     // of the last step, in the planner's numbers
 	end           int     // the planner's number of the end of an episode, or −1
 
@@ -128,7 +129,7 @@ func (x *agent) Start(s uint64) {
 	x.planner.SetCriterion(x.criterion)
 	clear(x.number)
 	x.observed = x.observed[:0]
-	x.taken, x.end = 0, -1
+	x.taken, x.earned, x.end = 0, 0, -1
 	if x.episodic {
 		x.addEnd()
 	}
@@ -152,6 +153,7 @@ func (x *agent) arrive(o int) int {
 func (x *agent) learn(r float64, o int) int {
 	s := x.visit(o)
 	x.taken++
+	x.earned += r
 	x.planner.Learn(x.state, x.action, r, s)
 	return s
 }
@@ -159,6 +161,7 @@ func (x *agent) learn(r float64, o int) int {
 // End implements finite.Learner.
 func (x *agent) End(r float64, o int, terminated bool) {
 	x.taken++
+	x.earned += r
 	if terminated {
 		if x.end < 0 {
 			x.addEnd()
@@ -174,12 +177,18 @@ func (x *agent) Metrics() []framework.Metric {
 	return []framework.Metric{
 		{Name: "states", Doc: "States that the agent has met.", Total: framework.Last},
 		{Name: "tried_pairs", Doc: "Pairs of a state and an action that the agent has tried.", Total: framework.Last},
+		{Name: "gain_predicted", Doc: "Sum of what the steps that explored were expected to gain over the rest of the run, less their cost, in rewards.", Total: framework.Last},
+		{Name: "gain_realised", Doc: "Rewards so far, and the value of the rest of the run without exploring, less the reward of a run of uniformly random actions by what the agent knows. The law of gains (docs/theory.md §3.8) says that gain_predicted is as large in the mean. None without a known number of steps, or with another criterion than step.", Total: framework.Last},
 	}
 }
 
 // Measure implements lanes.Measurer.
 func (x *agent) Measure(dst []float64) {
-	dst[0], dst[1] = float64(x.belief.States()), float64(x.belief.Tried())
+	dst[0], dst[1], dst[2], dst[3] = float64(x.belief.States()), float64(x.belief.Tried()), x.planner.Predicted(), math.NaN()
+	if x.steps > 0 && x.criterion == voi.PerStep && 0 < x.taken && x.taken <= x.steps {
+		rest := float64(x.steps - x.taken)
+		dst[3] = x.earned + rest*x.planner.Value(x.state) - float64(x.steps)*x.planner.Random(x.steps)
+	}
 }
 
 // Act implements finite.Learner.

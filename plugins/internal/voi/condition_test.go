@@ -14,7 +14,7 @@ func corridor(gamma float64, gaps ...float64) *meanModel {
 	for range len(gaps) + 1 {
 		b.addState()
 	}
-	m := &meanModel{b: b, gamma: gamma, policy: make([]int32, len(gaps)+1), v: make([]float64, len(gaps)+1), gap: make([]float64, 2*(len(gaps)+1))}
+	m := &meanModel{b: b, gamma: gamma, policy: make([]int32, len(gaps)+1), v: make([]float64, len(gaps)+1), gap: make([]float64, 2*(len(gaps)+1)), fresh: make([]float64, 2*(len(gaps)+1))}
 	for s := range m.v {
 		y := min(s+1, len(gaps))
 		m.policy[s] = 1
@@ -78,7 +78,7 @@ func TestPrizesByDefinition(t *testing.T) {
 			p.plan(0, horizon)
 			a, m, b := &p.a, &p.model, p.b
 			p.x.update(m, horizon)
-			a.horizon = horizon
+			a.horizon, a.share = horizon, 1             // all of the horizon is this pair's
 			b.discovered.found = 0.7 * b.discovered.all // many pairs may find a state
 			for i := range p.b.pairs {
 				x, s := &p.b.pairs[i], i/3
@@ -364,7 +364,7 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	}
 	p.resize()
 	m := &p.model
-	m.gamma, m.v, m.policy, m.gap = gamma, make([]float64, n), make([]int32, n), make([]float64, 3*n)
+	m.gamma, m.v, m.policy, m.gap, m.fresh = gamma, make([]float64, n), make([]int32, n), make([]float64, 3*n), make([]float64, 3*n)
 	p.a.best, p.a.succeeds = make([]routes, n), make([]float64, 3*n)
 	for s := range n {
 		m.policy[s] = 1
@@ -704,8 +704,9 @@ func TestSmallFormulas(t *testing.T) {
 	if got, want := m.predict(&l, 4, 0.3), alpha*0.3/(4+alpha); math.Abs(got-want) > 1e-12 {
 		t.Errorf("a new outcome with probability %v, want %v", got, want)
 	}
-	c := pairCase{leads: true, bestOther: -1}
-	if got := c.improvement(0.9, row{r: 1, f: 0.5}, 2); math.Abs(got-1.8) > 1e-12 {
+	a := gainEvaluator{m: &meanModel{gamma: 0.9}, horizon: 10, scenarios: []scenario{{p: 1, row: row{r: 1, f: 0.5}, record: 2}}}
+	a.improved(&pairCase{leads: true, bestOther: -1})
+	if got := a.population[0].d; math.Abs(got-1.8) > 1e-12 {
 		t.Errorf("a record of 2 at the next step is worth %v", got)
 	}
 }

@@ -103,7 +103,7 @@ func (e *explorer) target(s int, prize []float64, tours []joint) int {
 }
 
 // improve improves the route of state s for a price of lambda by step. A successor without
-// a route counts as if the step had not been made.
+// a route, or one that the pair has not shown, counts as if the step had not been made.
 func (e *explorer) improve(s int, lambda, tol float64) {
 	m := e.m
 	e.queued[s] = false
@@ -134,7 +134,7 @@ func (e *explorer) improve(s int, lambda, tol float64) {
 			}
 			continue
 		}
-		again := p.n / weight
+		again := p.n / weight / (1 - m.fresh[i])
 		if net = m.gamma*net/weight - (m.gap[i]+lambda)*again; net > best+tol {
 			best, act = net, a
 			advantage, length = m.gamma*adv/weight-m.gap[i]*again, steps/weight+again

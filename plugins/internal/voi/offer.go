@@ -77,6 +77,12 @@ func (p *Planner) Value(s int) float64 {
 // Toward returns the action to take in state s to try a pair, by the route of the last plan.
 // It is the greedy action if the route is given up in s.
 func (p *Planner) Toward(s int, x Pair) int {
+	action := p.toward(s, x)
+	p.count(s, action, s == x.State)
+	return action
+}
+
+func (p *Planner) toward(s int, x Pair) int {
 	if s == x.State {
 		return x.Action
 	}

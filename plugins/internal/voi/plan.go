@@ -23,11 +23,16 @@ type Planner struct {
 	next    int       // state to be checked next
 	pending int       // how many states are to be checked in turn
 
-	explore explorer
+	explore   explorer
+	strays    float64 // steps that left the policy in order to explore
+	tries     float64 // steps that tried the pair that was pursued
+	predicted float64 // what these steps gain in expectation, in rewards
+	promising []int   // by state: how many of its pairs would be worth a try, if no other pair were tried
+	pairs     int     // the sum of promising
 
 	planned float64   // horizon of the last plan
 	due     bool      // the model has changed since the last plan
-	tries   []float64 // by pair, at the last plan
+	known   []float64 // by pair: its tries at the last plan
 	fitted  float64   // steps at the last fit
 	plans   int
 }
@@ -66,7 +71,7 @@ func (p *Planner) Begin(s int) {
 	}
 	isNew := p.b.begin(s)
 	p.resize()
-	if i := int(p.b.end) * p.b.actions; isNew || p.b.pairs[i].n > 1.5*p.tries[i] {
+	if i := int(p.b.end) * p.b.actions; isNew || p.b.pairs[i].n > 1.5*p.known[i] {
 		p.due = true
 	}
 }
@@ -77,7 +82,7 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 	p.resize()
 	i := s*p.b.actions + a
 	n := p.b.pairs[i].n
-	if isNew || n > 1.5*p.tries[i] || p.prize[i] > 0 && n > 1.1*p.tries[i] {
+	if isNew || n > 1.5*p.known[i] || p.prize[i] > 0 && n > 1.1*p.known[i] {
 		p.due = true
 		p.spoil(s)
 	}
@@ -86,8 +91,8 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 
 func (p *Planner) resize() {
 	n, k := p.b.size(), len(p.b.pairs)
-	p.prize, p.tries = grow(p.prize, k), grow(p.tries, k)
-	p.tours = grow(p.tours, n)
+	p.prize, p.known, p.a.promised = grow(p.prize, k), grow(p.known, k), grow(p.a.promised, k)
+	p.tours, p.promising = grow(p.tours, n), grow(p.promising, n)
 	p.joined, p.worth, p.checked, p.stale, p.old = grow(p.joined, n), grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
 }
 
@@ -106,6 +111,7 @@ func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
 	if a := p.explore.first(s); a >= 0 {
 		p.b.spent += p.model.gap[s*p.b.actions+a]
 		p.b.since += p.model.gap[s*p.b.actions+a]
+		p.count(s, a, int(p.explore.aim[s]) == s)
 		return a, a != int(p.model.policy[s])
 	}
 	return int(p.model.policy[s]), false
@@ -157,8 +163,8 @@ func (p *Planner) plan(s int, horizon float64) {
 			p.planned = horizon
 			p.pending = p.b.size()
 		}
-		for i := range p.tries {
-			p.tries[i] = p.b.pairs[i].n
+		for i := range p.known {
+			p.known[i] = p.b.pairs[i].n
 		}
 		p.due = false
 		p.model.update(1 - 1/max(p.planned, 1.0001))
@@ -203,7 +209,7 @@ func (p *Planner) measureAnew() {
 	}
 	p.due, p.pending = true, p.b.size()
 	p.explore.rate *= factor
-	for _, x := range [][]float64{p.prize, p.worth, p.old} {
+	for _, x := range [][]float64{p.prize, p.worth, p.old, p.a.promised} {
 		for k := range x {
 			x[k] *= factor
 		}
@@ -227,7 +233,10 @@ func (p *Planner) check(s int) {
 	p.stale[s] = false
 	actions := p.b.actions
 	prizes := p.prize[s*actions : (s+1)*actions]
+	p.a.share = max(0, 1-float64(p.pairs)*max(1, p.strays/max(1, p.tries))/p.a.horizon)
 	p.worth[s] = p.a.evaluate(s, p.worth[s], prizes)
+	p.pairs += p.a.promising - p.promising[s]
+	p.promising[s] = p.a.promising
 	p.join(s)
 }
 

@@ -24,6 +24,10 @@ type gainEvaluator struct {
 	succeeds     []float64 // by pair: probability that a try improves the rest of the run, as its prize counts it
 	byPrize      []int     // actions whose prizes are positive, the smallest first
 	horizon      float64
+	share        float64   // of the horizon that is left when all promising pairs have been tried
+	promising    int       // pairs of the state that would be worth a try, if no other pair were tried
+	kept         float64   // share of the gain that the law of gains counts
+	promised     []float64 // by pair: what a try gains by that law
 }
 
 // row is a pair's mean reward, and the means after it of the values, of f and of c.
@@ -42,6 +46,8 @@ type pairCase struct {
 	policy    bool    // the policy takes it
 	leads     bool    // no other action of the state is worth more by the mean rows
 	bestOther float64 // what the best other action is worth
+	own       float64 // what it is worth itself
+	shifts    float64 // by how much bestOther grows with the reward of this pair
 	h         row     // of what it has shown
 	base      row     // of what is believed of the rest
 	deviation row     // by how much h moves for a standard deviation of what the tries may show
@@ -49,31 +55,46 @@ type pairCase struct {
 	outcomes  []outcome
 }
 
-// improved writes the population of improvements D of the scenarios.
+// improved writes the population of improvements D of the scenarios. It also computes the share
+// of their mean that one try can bring by itself, without what may be found behind a new state. If
+// the pair leads, this is the mean of the largest value, of this pair or the best other, less that
+// of now.
 func (a *gainEvaluator) improved(c *pairCase) {
 	a.population = a.population[:0]
+	all, kept := 0.0, 0.0
 	for i := range a.scenarios {
 		x := &a.scenarios[i]
-		a.population = append(a.population, improvement{x.p, c.improvement(a.m.gamma, x.row, x.record)})
+		d, w := c.improvement(a.m.gamma, x.row)
+		d = min(d, a.horizon) // as rewards differ by at most 1
+		if c.leads {
+			kept += x.p * (min(a.horizon, max(w, c.bestOther+c.shifts*(x.r-c.base.r))) - c.own)
+		} else {
+			kept += x.p * max(0, d)
+		}
+		d += a.m.gamma * x.record
+		all += x.p * max(0, d)
+		a.population = append(a.population, improvement{x.p, d})
+	}
+	if a.kept = 0; kept > 0 {
+		a.kept = min(1, kept/all)
 	}
 }
 
-// improvement returns D of a scenario: the value of going on with the revealed row, minus
-// that of trying it once (the row lemma).
-func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
-	d := gamma * record
+// improvement returns D of a scenario without its record: the value of going on with the revealed
+// row, minus that of trying it once (the row lemma). It also returns W.
+func (c *pairCase) improvement(gamma float64, x row) (d, w float64) {
 	advantage := x.r + gamma*x.v - c.value
-	w := repeatValue(gamma, advantage, x)
+	w = repeatValue(gamma, advantage, x)
 	switch {
 	case c.leads:
 		if !c.policy { // once it has been tried, it may be left
 			w = max(w, advantage)
 		}
-		d += max(0, c.bestOther-w)
+		d = max(0, c.bestOther-w)
 	case w > c.bestOther:
-		d += w - advantage - gamma*max(0, x.f*c.bestOther-x.c)
+		d = w - advantage - gamma*max(0, x.f*c.bestOther-x.c)
 	}
-	return d
+	return d, w
 }
 
 // repeatValue returns W of a row, the value of taking the pair whenever its state is reached by
@@ -92,6 +113,7 @@ func repeatValue(gamma, advantage float64, x row) float64 {
 func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma
+	a.promising = 0
 	if worth <= 0 {
 		worth = math.Sqrt(a.horizon)
 	}
@@ -128,9 +150,10 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 	for act := range actions {
 		i := s*actions + act
 		w := best
-		c := pairCase{value: m.v[s] - m.zero, policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader]}
+		c := pairCase{value: m.v[s] - m.zero, policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader], own: a.repeatValues[act]}
 		if c.leads {
 			c.bestOther = bestOther
+			c.shifts = a.shift(s, act, bestOther)
 		}
 		possible := &a.outcomes
 		if c.policy {
@@ -281,8 +304,8 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 		a.improved(c)
 		a.tally(c, sum, weight)
 		gain, succeeds := a.rule.gain(a.population)
-		a.succeeds[i] = max(succeeds, a.finds(i, 1))
-		return gain - a.m.trial[i]
+		a.succeeds[i], a.promised[i] = max(succeeds, a.finds(i, 1)), gain*a.kept
+		return a.priced(gain, i)
 	}
 	a.deviate(c, p, w, worth)
 	tries := [4]float64{1, p.n, 4 * p.n, 16 * p.n}
@@ -310,13 +333,37 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 			continue
 		}
 		if gain, succeeds := a.rule.gain(a.population); gain/tries[k] > best {
-			best, a.succeeds[i] = gain/tries[k], max(succeeds, a.finds(i, q))/tries[k]
+			best, a.succeeds[i], a.promised[i] = gain/tries[k], max(succeeds, a.finds(i, q))/tries[k], gain*a.kept/tries[k]
 		}
 	}
 	if c.policy { // it costs nothing
 		return best + max(0, -a.m.trial[i])
 	}
-	return best - a.m.trial[i]
+	return a.priced(best, i)
+}
+
+// priced returns the prize of pair i for its gain: the gain is collected after the promising pairs
+// have been tried.
+func (a *gainEvaluator) priced(gain float64, i int) float64 {
+	if gain > a.m.trial[i] {
+		a.promising++
+	}
+	return gain*a.share - a.m.trial[i]
+}
+
+// shift returns by how much the best other action of state s, worth bestOther, is worth more per
+// reward of action act. If neither was tried, both rewards are draws of one process.
+func (a *gainEvaluator) shift(s, act int, bestOther float64) float64 {
+	b := a.m.b
+	if b.pairs[s*b.actions+act].n > 0 {
+		return 0
+	}
+	for other, w := range a.repeatValues {
+		if i := s*b.actions + other; other != act && w == bestOther && b.pairs[i].n == 0 {
+			return 1 / ((b.tried + 2) * (1 - a.m.gamma*a.outcomes.mean(a.m.found[i]).f))
+		}
+	}
+	return 0
 }
 
 // finds returns the probability that pair i finds a state never visited, given that there is
@@ -444,7 +491,8 @@ func (a *gainEvaluator) untried(c *pairCase, all bool) {
 
 // improves reports whether D of a scenario may be positive.
 func (c *pairCase) improves(gamma float64, x row, record float64) bool {
-	d := c.improvement(gamma, x, record)
+	d, _ := c.improvement(gamma, x)
+	d += gamma * record
 	return d > 0 || d < 0 && d >= -rounding
 }
 

@@ -269,7 +269,8 @@ func (m *meanModel) solve() {
 	m.leave()
 }
 
-// leave computes where pairs lead that are taken until they lead elsewhere.
+// leave computes where pairs lead that are taken until they lead elsewhere. A successor that the
+// pair has not shown leads astray: from there no route is counted on.
 func (m *meanModel) leave() {
 	m.first, m.leaveCost = grow(m.first, len(m.b.pairs)+1), grow(m.leaveCost, len(m.b.pairs))
 	m.next, m.prob = m.next[:0], m.prob[:0]
@@ -284,11 +285,11 @@ func (m *meanModel) leave() {
 		if k := slices.Index(p.next, s); k >= 0 {
 			stay = p.count[k]
 		}
-		gamma := m.discount(int(s))
-		scale := 1 / (p.n - gamma*stay)
+		known := m.discount(int(s)) * (1 - m.fresh[i])
+		scale := 1 / (p.n - known*stay)
 		for k, y := range p.next {
 			if y != s {
-				m.next, m.prob = append(m.next, y), append(m.prob, gamma*p.count[k]*scale)
+				m.next, m.prob = append(m.next, y), append(m.prob, known*p.count[k]*scale)
 			}
 		}
 		m.leaveCost[i] = p.n * m.gap[i] * scale
