@@ -49,6 +49,8 @@ var studies = map[string]func(*study) error{
 	"episodes-dev":            episodesBoard,
 	"episodes-dev-short":      episodesBoard,
 	"episodes-short":          episodesBoard,
+	"gains":                   gainsBoard,
+	"gains-short":             gainsBoard,
 	"handmade":                handmadeBoard,
 	"handmade-short":          handmadeBoard,
 	"handmade-held-out":       handmadeBoard,
@@ -97,6 +99,8 @@ func execute(name string) (*study, error) {
 	var err error
 	if handmadeHalves[base] != nil {
 		path, err = writeHandmade(base)
+	} else if base == "gains" {
+		path, err = writeGains()
 	} else if _, ok := episodesOf[base]; ok {
 		path, err = writeEpisodes(base)
 	}

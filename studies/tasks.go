@@ -28,7 +28,7 @@ func modelTask(study, name, kind string, m *mdp.Tabular) task {
 
 // writeExperiment writes the models and the config of a study whose config is generated, and
 // returns the path of the config.
-func writeExperiment(study, description string, runs int, tasks []task, agents []map[string]any) (string, error) {
+func writeExperiment(study, description string, runs int, tasks []task, agents []map[string]any, metrics ...string) (string, error) {
 	if err := os.MkdirAll(modelsDir(study), 0o755); err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func writeExperiment(study, description string, runs int, tasks []task, agents [
 		"name": study, "description": description,
 		"seed": 1, "runs": runs, "steps": 10_000,
 		"environments": environments, "agents": agents,
-		"record": map[string]any{"points": 20, "metrics": []string{"reward"}},
+		"record": map[string]any{"points": 20, "metrics": append([]string{"reward"}, metrics...)},
 		"output": filepath.ToSlash(filepath.Join("results", study)),
 	}, "", "  ")
 	if err != nil {

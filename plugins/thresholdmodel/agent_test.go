@@ -307,3 +307,60 @@ func TestGoesOnAfterTheRun(t *testing.T) {
 		x.Step(0, 0)
 	}
 }
+
+// At the end of a run the realised gain is the reward less that of random actions, if the
+// agent decides and if the host does.
+// In a corridor of six states whose far end pays 1, random actions earn a sixth, by what the agent
+// knows too. The expected gain is not larger than the whole reward.
+func TestGains(t *testing.T) {
+	const steps = 600
+	for _, hosted := range []bool{false, true} {
+		spec := agenttest.Finite
+		spec.RewardLow, spec.RewardHigh, spec.Steps, spec.Continuing = 0, 1, steps, true
+		spec.Observation = space.Discrete{N: 6}
+		x := agenttest.Lane[*agent](t, Plugin(), ``, spec)
+		if hosted {
+			must.Do(t, x.SetOptionKinds([]options.Kind{options.Pairs}))
+		}
+		var problem options.Problem
+		choose := func() int {
+			must.Do(t, x.DescribeDecision(&problem))
+			best := 0
+			for k, y := range problem.Pairs {
+				if y.Advantage() > 0 && (best == 0 || y.Advantage()/y.Steps > problem.Pairs[best-1].Advantage()/problem.Pairs[best-1].Steps) {
+					best = k + 1
+				}
+			}
+			return x.Choose(best)
+		}
+		a, s, total := 0, 0, 0.0
+		if hosted {
+			x.SetObservation(0)
+			a = choose()
+		} else {
+			a = x.Begin(0)
+		}
+		for range steps {
+			r := 0.0
+			if s = min(5, max(0, s+2*a-1)); s == 5 {
+				r = 1
+			}
+			total += r
+			if hosted {
+				x.Learn(r, s)
+				a = choose()
+			} else {
+				a = x.Step(r, s)
+			}
+		}
+		var got [4]float64
+		x.Measure(got[:])
+		predicted, realised := got[2], got[3]
+		if want := total - steps/6; math.Abs(realised-want) > 0.05*steps {
+			t.Errorf("hosted %v: realised %v, want about %v", hosted, realised, want)
+		}
+		if total < 0.8*steps || predicted < 1 || predicted > steps {
+			t.Errorf("hosted %v: earned %v, predicted a gain of %v", hosted, total, predicted)
+		}
+	}
+}
