@@ -9,11 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/options"
 )
 
 // property is a parameter in a schema.
@@ -26,6 +30,7 @@ type property struct {
 	ExclusiveMinimum *float64
 	ExclusiveMaximum *float64
 	Properties       map[string]property
+	Exploration      string `json:"x-exploration"`
 }
 
 // others are values of a parameter that may have another effect than its default.
@@ -41,6 +46,8 @@ func (p property) others() (values []any) {
 		}
 	case "boolean":
 		return []any{p.Default != true}
+	case "array": // bounds of two elements, as mountaincar has
+		return []any{[]float64{-0.9, -0.05}, []float64{0.4, 0.05}}
 	case "integer", "number":
 		for _, x := range candidates {
 			if x != number && (p.Type == "number" || x == math.Trunc(x)) && p.contains(x) {
@@ -86,17 +93,15 @@ func set(values map[string]any, name string, value any) map[string]any {
 // three tasks, or is refused. It is tried beside the defaults and beside each choice of each other
 // parameter that has choices or is a switch.
 func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
-	// These act with the host's exploration alone (kappa, values, evaluated, reveal, members of draws of
-	// the posterior), after a hundred tries of a pair or fifteen of each (boss, psrl, e3), in tasks of
-	// another size (residual), where episodes are cut short (ignore_last), or on values too far from what
-	// is learned in 200 steps (low).
-	elsewhere := map[string]bool{"values": true, "evaluated": true, "reveal": true, "residual": true, "max_repeat": true, "ignore_last": true,
-		"rlrun/q-learning@1 kappa": true, "rlrun/sarsa@1 kappa": true, "rlrun/bootstrap-q@1 kappa": true, "rlrun/bootstrap-model@1 kappa": true, "rlrun/bootstrap-model@1 members": true,
+	// These act after a hundred tries of a pair or fifteen of each (boss, psrl, e3), in tasks of another
+	// size (residual), where episodes are cut short (ignore_last), or on values too far from what is
+	// learned in 200 steps (low).
+	elsewhere := map[string]bool{"residual": true, "max_repeat": true, "ignore_last": true, "rlrun/bootstrap-model@1 members": true,
 		"rlrun/boss@1 tau": true, "rlrun/boss@1 tau0": true, "rlrun/boss@1 mu0": true, "rlrun/psrl@1 tau": true, "rlrun/psrl@1 tau0": true, "rlrun/e3@1 gamma": true, "rlrun/e3@1 reward_low": true, "rlrun/bootstrap-q@1 low": true}
 	switches := map[string][]any{"replays": {0, 5}, "horizon": {0, 4}, "planning": {0}, "lambda": {0}, "samples": {1, 3}}
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)
-		if d.Kind != vector.KindAgent || strings.Contains(d.ID, "linear") || d.ID == "rlrun/bandit@1" || d.ID == "rlrun/random@1" {
+		if d.Kind != vector.KindAgent || d.ID == "rlrun/bandit@1" || d.ID == "rlrun/random@1" {
 			continue
 		}
 		t.Run(d.ID, func(t *testing.T) {
@@ -125,7 +130,10 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 					continue
 				}
 				for _, name := range slices.Sorted(maps.Keys(all)) {
-					if _, fixed := context[name]; fixed || elsewhere[name] || elsewhere[d.ID+" "+name] {
+					if _, fixed := context[name]; fixed || all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] {
+						continue
+					}
+					if name == "traces" && context["update"] == "drawn" { // which act if a member acts that did not learn before
 						continue
 					}
 					tried++
@@ -147,13 +155,81 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 	}
 }
 
-// act is what an agent does with parameters in three tasks, written down. The error is that of a task,
-// if the agent accepts none.
-func act(t *testing.T, p vector.Plugin, params map[string]any) (done string, err error) {
-	const lanes, steps = 2, 200
+// hosts are explorations, by which each parameter that needs one has an effect.
+func hosts(id string) []explore.Config {
+	if id == "rlrun/threshold-model@1" { // whose options are pairs
+		return []explore.Config{{Decider: options.DeciderConfig{Rule: options.RuleGain, Horizon: bandit.Discounted(0.99)}}}
+	}
+	bonus := []options.Kind{options.RecencyBonus, options.Uniform}
+	if id == "rlrun/bootstrap-linear@1" { // which counts no states
+		bonus = bonus[1:]
+	}
+	return []explore.Config{
+		{Decider: options.DeciderConfig{Rule: options.RuleOptimistic, Bound: bandit.V, Horizon: bandit.Discounted(0.99)}, Commitment: options.CommitmentConfig{Fixed: 3}},
+		{Decider: options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: bandit.Discounted(0.99)}, Commitment: options.CommitmentConfig{Fixed: 2}, Kinds: bonus},
+	}
+}
+
+// A parameter that acts only where the host explores, or only where it does not, says so in its
+// schema, and no other does.
+func TestExplorationAndParameters(t *testing.T) {
+	for _, p := range All() {
+		d := must.Get(p.Describe(t.Context()))(t)
+		if d.Kind != vector.KindAgent || !slices.Contains(d.Capabilities, "options") {
+			continue
+		}
+		t.Run(d.ID, func(t *testing.T) {
+			t.Parallel()
+			var schema property
+			must.Do(t, json.Unmarshal(d.Params, &schema))
+			all := map[string]property{}
+			flat("", schema.Properties, all)
+			plain := map[bool]string{true: must.Get(act(t, p, nil, hosts(d.ID)...))(t), false: must.Get(act(t, p, nil))(t)}
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				_, refused := act(t, p, set(nil, name, all[name].Default))
+				if testing.Short() && all[name].Exploration == "" || refused != nil {
+					continue // it needs another value of another parameter
+				}
+				acts := func(hosts ...explore.Config) bool {
+					return slices.ContainsFunc(all[name].others(), func(v any) bool {
+						got, err := act(t, p, set(nil, name, v), hosts...)
+						return err == nil && got != plain[len(hosts) > 0]
+					})
+				}
+				with, without := acts(hosts(d.ID)...), acts()
+				if want := map[string][2]bool{"with": {true, false}, "without": {false, true}, "": {with || without, with || without}}[all[name].Exploration]; want != [2]bool{with, without} {
+					t.Errorf("%s, x-exploration %q: acts with exploration: %t, without: %t", name, all[name].Exploration, with, without)
+				}
+			}
+		})
+	}
+}
+
+// act is what an agent does with parameters in three tasks, written down: by itself, or with each
+// exploration. The error is that of a task, if the agent accepts none.
+func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.Config) (done string, err error) {
+	if len(hosts) > 1 {
+		for _, h := range hosts {
+			did, err := act(t, p, params, h)
+			if err != nil {
+				return "", err
+			}
+			done += did
+		}
+		return done, nil
+	}
+	const lanes = 2
+	steps := 200
 	raw := must.Get(json.Marshal(params))(t)
 	accepted := false
-	for _, task := range [][2]string{{"gridworld", `{"rows":2,"cols":3,"slip":0.1,"step_reward":-0.1}`}, {"riverswim", `{"states":4}`}, {"chain", `{}`}} {
+	d := must.Get(p.Describe(t.Context()))(t)
+	tasks := [][2]string{{"mountaincar", `{}`}, {"cartpole", `{}`}}
+	if strings.Contains(d.ID, "linear") {
+		steps = 400
+	} else {
+		tasks = [][2]string{{"gridworld", `{"rows":2,"cols":3,"slip":0.1,"step_reward":-0.1}`}, {"riverswim", `{"states":4}`}, {"chain", `{}`}}
+	}
+	for _, task := range tasks {
 		e := must.Get(bundled(task[0]).OpenEnvironment(t.Context(), json.RawMessage(task[1]), lanes))(t)
 		spec := e.Spec()
 		spec.Steps = steps
@@ -163,14 +239,18 @@ func act(t *testing.T, p vector.Plugin, params map[string]any) (done string, err
 			continue
 		}
 		accepted = true
+		for _, h := range hosts {
+			a = must.Get(explore.New(t.Context(), a.Abilities().Options, spec, lanes, h))(t)
+		}
 		outcomes, runErr := loop.Run(t.Context(), loop.Batch{
-			Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, spec.ID), Steps: steps, Grid: everyStep(steps), Discount: 1, Metrics: []result.Metric{result.Reward},
+			Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, spec.ID), Steps: steps, Grid: everyStep(steps), Discount: 1, Metrics: []result.Metric{result.Reward, metric.EpisodeRate},
 		})
-		if runErr != nil {
-			return "", runErr
+		if runErr != nil { // as of values that diverge
+			done += runErr.Error()
+			continue
 		}
 		for _, o := range outcomes {
-			done += fmt.Sprintln(task[0], o.Curves[result.Reward], o.Episodes)
+			done += fmt.Sprintln(task[0], o.Curves[result.Reward], o.Curves[metric.EpisodeRate])
 		}
 		_ = a.Close()
 		_ = e.Close()

@@ -395,17 +395,43 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.notGreedy, c.Name) {
 		x.notGreedy = append(x.notGreedy, c.Name)
 	}
-	err = checkSaving(ctx, x.Plan, agent, c, spec, first)
+	d, err := p.Describe(ctx)
+	if err == nil && c.WarmStart == nil { // else the parameters are those that it was saved with
+		err = plan.At(checkExploration(d.Params, c.Params, c.Exploration != nil), "params")
+	}
+	if err == nil {
+		err = checkSaving(ctx, x.Plan, agent, c, spec, first)
+	}
 	if err == nil && c.WarmStart != nil {
-		var d vector.Description
-		if d, err = p.Describe(ctx); err == nil {
-			err = plan.At(saved.Check(d.ID, c, spec, x.Trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) }), "warm_start")
-		}
+		err = plan.At(saved.Check(d.ID, c, spec, x.Trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) }), "warm_start")
 	}
 	if err != nil {
 		return errors.Join(err, agent.Close())
 	}
 	return errors.Join(x.declare(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
+}
+
+// checkExploration refuses a parameter that acts only with exploration, where the host does not
+// explore, or only without it, where it does. x-exploration in the schema says so: with or without.
+func checkExploration(schema, params json.RawMessage, explores bool) error {
+	var object struct {
+		Properties map[string]struct {
+			Exploration string `json:"x-exploration"`
+		} `json:"properties"`
+	}
+	var given map[string]json.RawMessage
+	if json.Unmarshal(schema, &object) != nil || json.Unmarshal(params, &given) != nil {
+		return nil // as of no parameters
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		switch acts := object.Properties[name].Exploration; {
+		case acts == "with" && !explores:
+			return plan.FieldErrorf(name, "has no effect without exploration: leave it out, or give the agent exploration")
+		case acts == "without" && explores:
+			return plan.FieldErrorf(name, "has no effect with exploration, as the host decides: leave it out, or leave out exploration")
+		}
+	}
+	return nil
 }
 
 // identify finds out which programs the plugins are.

@@ -14,7 +14,7 @@ import (
 type bootstrapQParams struct {
 	Ensemble
 	members.Params
-	Kappa float64 `json:"kappa" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
+	Kappa float64 `json:"kappa" jsonschema_extras:"x-exploration=with" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
 }
 
 // BootstrapQ returns Q-learning with K tables that bootstrap their data online
