@@ -14,8 +14,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
@@ -37,7 +35,7 @@ type SavedAgent struct {
 	Plugin      string            `json:"plugin"`                // as the config names it
 	ID          string            `json:"id"`                    // of the plugin
 	Program     string            `json:"program"`               // the agent's, as in records
-	Experiment  string            `json:"experiment,omitempty"`  // as in records; empty: an old version wrote it
+	Experiment  string            `json:"experiment"`            // as in records
 	Params      json.RawMessage   `json:"params,omitempty"`      // of the plugin
 	Exploration *plan.Exploration `json:"exploration,omitempty"` // nil if the agent explores on its own
 	Discount    *float64          `json:"discount,omitempty"`    // of the experiment, if it gave one
@@ -77,7 +75,7 @@ const (
 )
 
 // errAgentFile: a file is not one that encodeAgent made.
-var errAgentFile = errors.New("is not a saved agent, or is damaged")
+var errAgentFile = errors.New("is not a saved agent, or is damaged; remove it to go on without it")
 
 // encodeAgent returns the content of a file.
 func encodeAgent(a *SavedAgent, s *loop.Snapshot) ([]byte, error) {
@@ -107,69 +105,40 @@ func encodeAgent(a *SavedAgent, s *loop.Snapshot) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// decodeAgent reads the content of a file. Its errors wrap errAgentFile.
+// decodeAgent reads the content of a file. The only error is errAgentFile.
 func decodeAgent(data []byte) (*SavedAgent, *loop.Snapshot, error) {
-	refuse := func(format string, args ...any) (*SavedAgent, *loop.Snapshot, error) {
-		return nil, nil, fmt.Errorf("%w: %w", errAgentFile, fmt.Errorf(format, args...))
+	refuse := func() (*SavedAgent, *loop.Snapshot, error) { return nil, nil, errAgentFile }
+	end := len(data) - sha256.Size
+	if end < 0 || sha256.Sum256(data[:end]) != [sha256.Size]byte(data[end:]) {
+		return refuse()
 	}
-	body, sum := data, []byte(nil)
-	if n := len(data) - sha256.Size; n >= 0 {
-		body, sum = data[:n], data[n:]
-	}
-	if is := sha256.Sum256(body); !bytes.Equal(sum, is[:]) {
-		return refuse("its checksum is not that of its %d bytes", len(data))
-	}
-	reader := bufio.NewReader(bytes.NewReader(body))
-	a, err := readHeader(reader)
+	a, err := readHeader(bytes.NewReader(data[:end]))
 	if err != nil {
-		return refuse("%w", err)
+		return refuse()
 	}
-	rest, err := io.ReadAll(reader)
-	if err != nil {
-		return refuse("%w", err)
-	}
+	rest := bytes.SplitN(data[:end], []byte("\n"), 3)[2]
 	n, k := binary.Uvarint(rest)
-	if k <= 0 || n > mostState || n > uint64(len(rest)-k) {
-		return refuse("its state is cut off")
+	if k <= 0 || n > uint64(len(rest)-k) || len(rest)-k-int(n) < 9 {
+		return refuse()
 	}
 	s := loop.Snapshot{Step: a.Step, State: rest[k : k+int(n)]}
-	if rest = rest[k+int(n):]; len(rest) < 9 {
-		return refuse("its outcome is cut off")
-	}
+	rest = rest[k+int(n):]
 	s.Outcome.Reward = math.Float64frombits(binary.LittleEndian.Uint64(rest))
 	s.Outcome.Terminated, s.Outcome.Truncated = rest[8]&1 != 0, rest[8]&2 != 0
 	if s.Outcome.Observation, rest, err = space.ReadValue(rest[9:]); err != nil || len(rest) > 0 {
-		return refuse("its last observation is cut off, or something follows it")
+		return refuse()
 	}
 	return a, &s, nil
 }
 
-// readHeader reads the two first lines of a file.
-func readHeader(r *bufio.Reader) (*SavedAgent, error) {
-	magic := make([]byte, len(agentMagic))
-	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != agentMagic {
-		return nil, fmt.Errorf("it does not begin with %q", strings.TrimSpace(agentMagic))
-	}
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > mostHeader {
-			return nil, fmt.Errorf("its second line has more than %d bytes", mostHeader)
-		}
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, errors.New("it ends within its second line")
-		}
-	}
+// readHeader reads the two first lines of a file. The only error is errAgentFile.
+func readHeader(r io.Reader) (*SavedAgent, error) {
+	in := bufio.NewReader(io.LimitReader(r, mostHeader))
+	magic, _ := in.ReadString('\n')
+	line, err := in.ReadBytes('\n')
 	var a SavedAgent
-	if err := json.Unmarshal(line, &a); err != nil {
-		return nil, fmt.Errorf("its second line: %w", err)
-	}
-	if a.Run < 0 || a.Step < 0 {
-		return nil, fmt.Errorf("it is of run %d, step %d", a.Run, a.Step)
+	if magic != agentMagic || err != nil || json.Unmarshal(line, &a) != nil || a.Run < 0 || a.Step < 0 {
+		return nil, errAgentFile
 	}
 	return &a, nil
 }
@@ -177,11 +146,11 @@ func readHeader(r *bufio.Reader) (*SavedAgent, error) {
 // readAgent reads a file. digest is its SHA-256, "" for any. Its errors name it.
 func readAgent(path, digest string) (*SavedAgent, *loop.Snapshot, error) {
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > mostState+2*mostHeader {
-		err = fmt.Errorf("%s %w: it has %d bytes, at most %d can be read", path, errAgentFile, info.Size(), mostState+2*mostHeader)
-	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if info.Size() > mostState+2*mostHeader {
+		return nil, nil, fmt.Errorf("%s %w", path, errAgentFile)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -202,62 +171,30 @@ type agentFile struct {
 	SavedAgent
 	path   string
 	digest string // SHA-256 of the file when the experiment began; empty: not known
-	// damage is why these lines cannot be read. Then run and step come from the name of
-	// the file. Environment and agent come from an undamaged file whose name begins in
-	// the same way, or are empty.
-	damage error
-}
-
-// pair is the part of the file's name that tells of environment and agent; run and step
-// follow it, 0 if the name has none.
-func (f *agentFile) pair() (pair string, run, step int) {
-	parts := strings.Split(strings.TrimSuffix(filepath.Base(f.path), agentExt), ".")
-	n := max(0, len(parts)-2)
-	if n > 0 {
-		run, _ = strconv.Atoi(parts[n])
-		step, _ = strconv.Atoi(parts[n+1])
-	}
-	return strings.Join(parts[:n], "."), run, step
 }
 
 // agents lists the agents kept in the directory, in the order of the names
-// of their files. One that is damaged is listed, too: it refuses only what needs it.
+// of their files. A file that does not begin as one of them is an error.
 func (d Dir) agents() (list []agentFile, err error) {
 	entries, err := os.ReadDir(d.path(agentsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if err != nil || filepath.Ext(e.Name()) != agentExt || !e.Type().IsRegular() {
+		if filepath.Ext(e.Name()) != agentExt || !e.Type().IsRegular() {
 			continue
 		}
 		path := d.path(agentsDir + "/" + e.Name())
-		var f *os.File
-		if f, err = os.Open(path); err != nil {
-			break
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
 		}
-		file := agentFile{path: path}
-		if a, damage := readHeader(bufio.NewReader(f)); damage == nil {
-			file.SavedAgent = *a
-		} else {
-			file.damage = fmt.Errorf("%s %w: %w", path, errAgentFile, damage)
-		}
-		list = append(list, file)
+		a, err := readHeader(f)
 		_ = f.Close() // it was only read
-	}
-	whole := map[string]*agentFile{}
-	for i := range list {
-		if pair, _, _ := list[i].pair(); list[i].damage == nil {
-			whole[pair] = &list[i]
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", path, err)
 		}
-	}
-	for i := range list {
-		if f := &list[i]; f.damage != nil {
-			var pair string
-			if pair, f.Run, f.Step = f.pair(); whole[pair] != nil {
-				f.Environment, f.Agent = whole[pair].Environment, whole[pair].Agent
-			}
-		}
+		list = append(list, agentFile{SavedAgent: *a, path: path})
 	}
 	return list, err
 }

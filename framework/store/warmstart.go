@@ -70,11 +70,7 @@ func FindWarmStarts(p *plan.Plan) WarmStarts {
 			}
 			files[dir] = list
 		}
-		saved, err := choose(c.WarmStart, list, dir, cmp.Or(agent, c.Name), environment)
-		if i := slices.IndexFunc(list, func(f agentFile) bool { return f.damage != nil && f.Agent == "" }); err != nil && i >= 0 {
-			err = fmt.Errorf("%w; %w", err, list[i].damage)
-		}
-		return saved, err
+		return choose(c.WarmStart, list, dir, cmp.Or(agent, c.Name), environment)
 	}
 	for _, c := range p.Agents {
 		for _, e := range p.Environments {
@@ -195,9 +191,6 @@ type Told struct {
 func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
 	for _, e := range p.Environments {
 		for _, f := range w[[2]string{c.Name, e.Name}].saved { // of the first: all share this
-			if f.damage != nil {
-				continue
-			}
 			told := Told{Before: f.Before + f.Step, Steps: f.Before + f.Step + p.Config.Steps, Discount: f.Discount}
 			if p.Config.Steps == 0 {
 				told.Steps = f.Spec.Steps
@@ -209,7 +202,7 @@ func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
 }
 
 // belongs refuses saved agents that are not of one experiment: the one whose config and
-// provenance are in their output directory, if they are there. Damaged ones are left to check.
+// provenance are in their output directory, if they are there.
 func (o SavedAgents) belongs() error {
 	dir := Dir{Path: filepath.Dir(filepath.Dir(o[0].path))}
 	of, err := dir.Read()
@@ -224,39 +217,19 @@ func (o SavedAgents) belongs() error {
 		}
 		identities = of.Plan.Identities()
 	}
-	var first *agentFile // that names its experiment
 	for i := range o {
 		f := &o[i]
-		if f.damage != nil {
-			continue
-		}
-		refuse := func(format string, args ...any) error {
-			return fmt.Errorf("%s is not of the experiment in %s: %s; remove it to go on without it", f.path, dir.Path, fmt.Sprintf(format, args...))
-		}
-		if _, run, step := f.pair(); run != f.Run || step != f.Step {
-			return fmt.Errorf("%s holds the agent of run %d after step %d: its name must end with .%[2]d.%[3]d%s", f.path, f.Run, f.Step, agentExt)
-		}
-		if first == nil && f.Experiment != "" { // an old version names none
-			first = f
-		}
-		if f.Experiment != "" && f.Experiment != first.Experiment {
-			return fmt.Errorf("%s and %s were saved by different experiments; remove one of them", first.path, f.path)
+		if f.Experiment != o[0].Experiment {
+			return fmt.Errorf("%s and %s were saved by different experiments; remove one of them", o[0].path, f.path)
 		}
 		if of == nil {
 			continue
 		}
-		want, has := identities[result.Key{Environment: f.Environment, Agent: f.Agent}]
-		switch {
-		case !has:
-			return refuse("that has no agent %q in an environment %q", f.Agent, f.Environment)
-		case f.Experiment != "" && f.Experiment != want:
-			return refuse("it was saved with another seed or other parameters (its identity is %.40q, the experiment's %q)", f.Experiment, want)
-		case f.Run >= of.Plan.Config.Runs:
-			return refuse("it is of run %d, and there are %d, counted from 0", f.Run, of.Plan.Config.Runs)
-		case f.Step > of.Plan.Config.Steps:
-			return refuse("it is of step %d, and runs have %d", f.Step, of.Plan.Config.Steps)
-		case len(programs) > 0 && !programs[f.Program]:
-			return refuse("it was saved by program %.40q, which %s does not name", f.Program, ProvenanceFile)
+		c := of.Plan.Config
+		if f.Experiment != identities[result.Key{Environment: f.Environment, Agent: f.Agent}] || f.Run >= c.Runs || f.Step > c.Steps ||
+			len(programs) > 0 && !programs[f.Program] {
+			return fmt.Errorf("%s is not of the experiment in %s: this agent (%q in %q, run %d, step %d, program %.40q) was saved with another seed, other parameters or another program; remove it to go on without it",
+				f.path, dir.Path, f.Agent, f.Environment, f.Run, f.Step, f.Program)
 		}
 	}
 	return nil
@@ -264,8 +237,7 @@ func (o SavedAgents) belongs() error {
 
 // Mixed says whether different programs saved the agents.
 func (o SavedAgents) Mixed() bool {
-	whole := slices.DeleteFunc(slices.Clone(o), func(f agentFile) bool { return f.damage != nil })
-	return slices.ContainsFunc(whole, func(f agentFile) bool { return f.Program != whole[0].Program })
+	return slices.ContainsFunc(o, func(f agentFile) bool { return f.Program != o[0].Program })
 }
 
 // allPrograms returns the identities of the programs that made runs in the directory;
@@ -306,9 +278,6 @@ func (o SavedAgents) Check(id string, c plan.Component, spec framework.Spec, tru
 	}
 	for _, f := range o {
 		a, s, err := readAgent(f.path, "")
-		if errors.Is(err, errAgentFile) {
-			return fmt.Errorf("%w; remove it to go on without it", err)
-		}
 		if err != nil {
 			return err
 		}
