@@ -23,12 +23,12 @@ const (
 // checkEffects refuses keys of the experiment that change nothing beside its others. The
 // default values of keys are accepted, as resolved configs have them.
 func (p *Plan) checkEffects() error {
-	c, r := &p.Config, &p.Config.Report
+	c := &p.Config
 	needs := func(other, beside string) error {
 		return fmt.Errorf("has no effect %s: leave it out, or %s", beside, other)
 	}
 	ownHorizon := func(a Component) bool { return a.Exploration == nil || a.Exploration.Horizon != nil }
-	err := cmp.Or(At(twice(c.Outputs), "outputs"), At(twice(c.Record.Metrics), "record", "metrics"), At(twice(r.Metrics), "report", "metrics"))
+	err := cmp.Or(At(twice(c.Outputs), "outputs"), At(twice(c.Record.Metrics), "record", "metrics"), At(twice(c.Report.Metrics), "report", "metrics"))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,6 @@ func (p *Plan) checkEffects() error {
 		{c.Save != nil && c.Save.Every >= max(c.Steps, 1), Path{"save", "every"}, needs("give less than steps", "from the number of steps on, as the final agent is saved anyway")},
 		{c.Evaluate != nil && c.Evaluate.Every > max(c.Steps, 1), Path{"evaluate", "every"}, needs("give at most steps", "above the number of steps: the evaluation is at the end of the run")},
 		{c.Evaluate != nil && c.Evaluate.Limit != 0 && c.Evaluate.Episodes == 0, Path{"evaluate", "limit"}, needs("give episodes", "on evaluations that count steps")},
-		{r.Axis != "" && len(c.Outputs) > 0 && !slices.Contains(c.Outputs, "plots"), Path{"report", "axis"}, needs("add plots to outputs", "without the output plots")},
 		{slices.Contains(c.Outputs, "comparisons") && c.Compare == nil, Path{"outputs"}, errors.New("comparisons is made if compare says how: leave it out, or give compare")},
 		{c.Compare != nil && len(p.Agents) == 1, Path{"compare"}, needs("name a second agent", "with one agent")},
 		{c.Compare != nil && c.Compare.Until == "" && c.Compare.Block != defaultBlock, Path{"compare", "block"}, needs("give until: "+untilDecided, "without until")},
