@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
@@ -136,11 +137,11 @@ type weighed struct {
 // computed; beyond, those of a sample of pairs are.
 const exactStates = 256
 
-// mixing returns the q-quantile of the exploration mixing times of the greedy
+// mixing returns a statistic of the exploration mixing times of the greedy
 // policy in the model of the transitions seen (docs/theory.md §2.5). It is taken
 // over the states visited, weighted by their visits, and the actions that are not
 // greedy there.
-func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions, w *scratch) (int, error) {
+func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, o mdp.MixingOptions, w *scratch) (int, error) {
 	w.collect(f, c)
 	m, policy, err := w.model(f, greedy)
 	if err != nil {
@@ -168,7 +169,32 @@ func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions,
 			w.weighed = append(w.weighed, weighed{t, 1})
 		}
 	}
-	return quantile(w.weighed, q), nil
+	return statistic(w.weighed), nil
+}
+
+// statistic returns what is taken of mixing times.
+func (o *Config) statistic() func([]weighed) int {
+	if o.Mean {
+		return meanTime
+	}
+	return func(times []weighed) int { return quantile(times, o.Quantile) }
+}
+
+// meanTime returns the weighted mean of times, rounded up, at least 1; mdp.Never if one of them
+// is.
+func meanTime(times []weighed) int {
+	total, sum := 0.0, 0.0
+	for _, t := range times {
+		if t.weight > 0 && t.time == mdp.Never {
+			return mdp.Never
+		}
+		total += t.weight
+		sum += t.weight * float64(t.time)
+	}
+	if total == 0 {
+		return 1
+	}
+	return max(1, int(math.Ceil(sum/total-1e-9)))
 }
 
 // quantile returns the smallest time that at least a share q of the weight does

@@ -105,11 +105,11 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 			}
 		}
 		var w scratch
-		got, err := f.mixing(&c, greedy, 1, mdp.MixingOptions{}, &w)
+		got, err := f.mixing(&c, greedy, (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, &w)
 		if err != nil || got != longest {
 			rt.Fatalf("T = %d, %v, want %d", got, err, longest)
 		}
-		half, err := f.mixing(&c, greedy, 0.5, mdp.MixingOptions{}, &w)
+		half, err := f.mixing(&c, greedy, (&Config{Quantile: 0.5}).statistic(), mdp.MixingOptions{}, &w)
 		if err != nil || half > got {
 			rt.Fatalf("median %d of times of at most %d, %v", half, got, err)
 		}
@@ -124,7 +124,7 @@ func TestUntriedActionsForget(t *testing.T) {
 	for _, x := range [][3]int64{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}} {
 		c.add(f.transition(f.pair(x[0], x[1]), x[2]))
 	}
-	got, err := f.mixing(&c, make([]int, 6), 1, mdp.MixingOptions{}, new(scratch))
+	got, err := f.mixing(&c, make([]int, 6), (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, new(scratch))
 	// From 0, action 1 leads to 1 with probability ½, which is left half of the time.
 	if err != nil || got != 3 {
 		t.Errorf("T = %d, %v, want 3, for ½·½·½ is below ¼", got, err)
@@ -158,7 +158,7 @@ func TestMixingOfManyStates(t *testing.T) {
 		}
 		c.add(f.transition(f.pair(s, 1), (s+5)%n))
 	}
-	got := must.Get(f.mixing(&c, make([]int, n), 1, mdp.MixingOptions{}, new(scratch)))(t)
+	got := must.Get(f.mixing(&c, make([]int, n), (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, new(scratch)))(t)
 	// A deviation is 4 steps ahead. After T−1 more steps both are nearly normal
 	// with variance 2/3·T, a distance of 2Φ(4/(2σ))−1 apart: below 1/4 from σ =
 	// 2/0.3186 on, that is at T = 59.
@@ -256,5 +256,23 @@ func TestAutocorrelationOfStretches(t *testing.T) {
 	whole.clear()
 	if got := whole.mixing(mdp.MixingOptions{}); got != 1 {
 		t.Errorf("nothing seen: T = %d", got)
+	}
+}
+
+// The mean of times is that of the definition: weighted, rounded up, and Never if one is.
+func TestMeanTime(t *testing.T) {
+	for _, tt := range []struct {
+		times []weighed
+		want  int
+	}{
+		{[]weighed{{1, 3}, {9, 1}}, 3}, {[]weighed{{1, 1}, {2, 1}}, 2}, {[]weighed{{4, 2}}, 4}, {nil, 1},
+		{[]weighed{{mdp.Never, 0}, {2, 1}}, 2}, {[]weighed{{mdp.Never, 0.1}, {2, 1}}, mdp.Never},
+	} {
+		if got := (&Config{Mean: true}).statistic()(tt.times); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.times, got, tt.want)
+		}
+	}
+	if got := (&Config{Quantile: 0.5}).statistic()([]weighed{{1, 3}, {9, 1}}); got != 1 {
+		t.Errorf("the median is %d", got)
 	}
 }

@@ -57,6 +57,8 @@ type Config struct {
 	// weighted by its visits; used by Counts. Default 0.9: the few visits to the
 	// edge of the known states, where little is known, do not count.
 	Quantile float64
+	// Mean takes the mean of these mixing times, rounded up, in place of a quantile.
+	Mean bool
 	// Log is the number of decisions of a run that are kept: all up to that many,
 	// then every second one, every fourth, and so on. So never fewer than half as
 	// many are kept. 0 keeps none.
@@ -259,6 +261,9 @@ func (a *explorer) prepare(spec framework.Spec) error {
 			a.initial, a.estimator = a.config.Commitment.Commitment(1), fixed
 		}
 	case Autocorrelation:
+		if a.config.Mean || a.config.Commitment.Mixing.Epsilon > 0 {
+			return fmt.Errorf("the mean of mixing times, and epsilon, are of the estimator %s; %s uses %s: %w", Counts, spec.ID, Autocorrelation, framework.ErrUnsupported)
+		}
 		for i := range a.lanes {
 			a.lanes[i].series, a.lanes[i].all = newSeries(spec), newSeries(spec)
 		}
@@ -533,7 +538,7 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 		if err := a.finite.check(a.greedy); err != nil {
 			return fmt.Errorf("%w: greedy policy: %w", framework.ErrInvalidAnswer, err)
 		}
-		if mixing, err = a.finite.mixing(&l.counts, a.greedy, a.config.Quantile, a.config.Commitment.Mixing, &a.scratch); err != nil {
+		if mixing, err = a.finite.mixing(&l.counts, a.greedy, a.config.statistic(), a.config.Commitment.Mixing, &a.scratch); err != nil {
 			return err
 		}
 	}

@@ -70,8 +70,8 @@ func (s *series) load(from savedSeries) error {
 // horizon may be another, as it is that of the run.
 func (a *explorer) host() string {
 	c := &a.config
-	return fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, log %d",
-		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Log)
+	return fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, mean %t, log %d",
+		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Mean, c.Log)
 }
 
 // save implements AgentAbilities.Save.

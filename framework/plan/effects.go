@@ -95,6 +95,8 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		return FieldErrorf("bound", "has no effect with %s: leave it out, or %s", beside, other)
 	case x.LowerBound != nil && (!bounded || o.Decider.Bound != bandit.U):
 		return FieldErrorf("lower_bound", "has no effect with %s: leave it out, or %s", beside, other)
+	case w != nil && (w.Epsilon != 0 || w.Statistic == "mean") && o.Estimator == explore.Autocorrelation:
+		return FieldErrorf("commitment", "statistic and epsilon have no effect with the estimator %s: leave them out, or give the estimator %s", o.Estimator, explore.Counts)
 	case w != nil && w.Quantile != 0 && o.Estimator == explore.Autocorrelation:
 		return FieldErrorf("commitment", "quantile has no effect with the estimator %s: leave it out, or give the estimator %s", o.Estimator, explore.Counts)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -43,12 +44,14 @@ type Exploration struct {
 	Commitment *Commitment `json:"commitment,omitempty"`
 }
 
-// Horizon is the weight of later rewards: gamma, steps, or both.
+// Horizon is the weight of later rewards: gamma, steps, or both; or weights.
 type Horizon struct {
 	// Gamma is the discount of a reward one step later.
 	Gamma *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1"`
 	// Steps is the number of rewards that count, from the first of a run on.
 	Steps int `json:"steps,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
+	// Weights are those of the first rewards of a run, one by one; later ones do not count.
+	Weights []float64 `json:"weights,omitempty" jsonschema:"minItems=1,maxItems=1000000"`
 }
 
 // Commitment is the number of steps for which a chosen option is held: the exploration
@@ -68,12 +71,19 @@ type Commitment struct {
 	Cap int `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1000"`
 	// Scale multiplies the estimate; the product is rounded up. Default: 1.
 	Scale float64 `json:"scale,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1000000000,default=1"`
+	// Statistic is, with counts, what is taken of the mixing times of states and actions, states
+	// weighted by their visits: quantile, or mean, rounded up, as in the definition of the
+	// paper. Default: quantile.
+	Statistic string `json:"statistic,omitempty" jsonschema:"enum=mean,enum=quantile,default=quantile"`
 	// Quantile selects, with counts, the quantile of the mixing times of states and
 	// actions, states weighted by their visits; 1 is the largest. Default: 0.9.
 	Quantile float64 `json:"quantile,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.9"`
 	// TV is the distance, in total variation, below which a deviation is
 	// forgotten. Default: 0.25.
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
+	// Epsilon is, with counts, this distance in the scale of the paper, in place of tv: 2/n
+	// times the total variation, where n is the number of states that were left.
+	Epsilon float64 `json:"epsilon,omitempty" jsonschema:"minimum=1e-9,maximum=2"`
 	// Return also counts the return to the greedy policy as a cost: the share of the horizon
 	// that exploring takes is then that of the commitment plus the estimate. Default: false.
 	Return bool `json:"return,omitempty" jsonschema:"default=false"`
@@ -112,6 +122,12 @@ func (x *Exploration) check() error {
 	}
 	if w.Cap > 0 && w.Floor > w.Cap {
 		return FieldErrorf("commitment", "floor %d is above cap %d", w.Floor, w.Cap)
+	}
+	if w.Epsilon > 0 && w.TV > 0 {
+		return FieldErrorf("commitment", "tv and epsilon are one distance in two scales; remove one of them")
+	}
+	if w.Statistic == "mean" && w.Quantile > 0 {
+		return FieldErrorf("commitment", "the statistic is the mean; remove quantile")
 	}
 	return x.checkEffects(o)
 }
@@ -154,6 +170,7 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 	if w := x.Commitment; w != nil {
 		o.Commitment = options.CommitmentConfig{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
 		o.Commitment.Mixing.Eta, o.Commitment.Return, o.Quantile = w.TV, w.Return, w.Quantile
+		o.Commitment.Mixing.Epsilon, o.Mean = w.Epsilon, w.Statistic == "mean"
 		if w.Estimator != "" {
 			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
 				return o, At(err, "commitment", "estimator")
@@ -170,12 +187,25 @@ func (h *Horizon) compile(discount *float64, steps int) (bandit.Horizon, error) 
 		return bandit.Discounted(*discount), nil
 	case h == nil:
 		return bandit.Finite(steps - 1), nil
+	case h.Weights != nil && (h.Gamma != nil || h.Steps != 0):
+		return bandit.Horizon{}, errors.New("weights say all; remove gamma and steps")
+	case h.Weights != nil:
+		total := 0.0
+		for i, w := range h.Weights {
+			if total += w; !(w >= 0) || math.IsInf(total, 1) {
+				return bandit.Horizon{}, FieldErrorf("weights", "number %d is %v: weights must be at least 0, with a finite sum", i, w)
+			}
+		}
+		if total == 0 {
+			return bandit.Horizon{}, FieldErrorf("weights", "must have a positive sum")
+		}
+		return bandit.Weights(h.Weights), nil
 	case h.Gamma != nil && !(*h.Gamma >= 0 && *h.Gamma <= 1):
 		return bandit.Horizon{}, FieldErrorf("gamma", "must be in [0,1], not %v", *h.Gamma)
 	case h.Steps < 0:
 		return bandit.Horizon{}, FieldErrorf("steps", "must be at least 1, not %d", h.Steps)
 	case h.Gamma == nil && h.Steps == 0:
-		return bandit.Horizon{}, errors.New("needs gamma or steps")
+		return bandit.Horizon{}, errors.New("needs gamma, steps or weights")
 	case h.Gamma == nil:
 		return bandit.Finite(h.Steps - 1), nil
 	case h.Steps > 0:

@@ -140,7 +140,22 @@ func TestExplorationRefused(t *testing.T) {
 		}},
 		{"tables make no options of kind count-bonus", func(c *plan.Config) { c.Agents[1].Exploration.Options = []string{"count-bonus"} }},
 		{"environments[0].exploration: environments do not explore", func(c *plan.Config) { c.Environments[0].Exploration = &plan.Exploration{} }},
-		{"agents[1].exploration.horizon: needs gamma or steps", func(c *plan.Config) { c.Agents[1].Exploration.Horizon = &plan.Horizon{} }},
+		{"agents[1].exploration.horizon: weights say all; remove gamma and steps", func(c *plan.Config) {
+			c.Agents[1].Exploration.Horizon = &plan.Horizon{Steps: 3, Weights: []float64{1}}
+		}},
+		{"agents[1].exploration.horizon.weights: number 1 is -1: weights must be at least 0, with a finite sum", func(c *plan.Config) {
+			c.Agents[1].Exploration.Horizon = &plan.Horizon{Weights: []float64{1, -1}}
+		}},
+		{"agents[1].exploration.horizon.weights: must have a positive sum", func(c *plan.Config) {
+			c.Agents[1].Exploration.Horizon = &plan.Horizon{Weights: []float64{0}}
+		}},
+		{"agents[1].exploration.commitment: tv and epsilon are one distance in two scales; remove one of them", func(c *plan.Config) {
+			c.Agents[1].Exploration.Commitment = &plan.Commitment{TV: 0.1, Epsilon: 0.1}
+		}},
+		{"agents[1].exploration.commitment: the statistic is the mean; remove quantile", func(c *plan.Config) {
+			c.Agents[1].Exploration.Commitment = &plan.Commitment{Statistic: "mean", Quantile: 0.5}
+		}},
+		{"agents[1].exploration.horizon: needs gamma, steps or weights", func(c *plan.Config) { c.Agents[1].Exploration.Horizon = &plan.Horizon{} }},
 		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *plan.Config) { c.Agents[1].Exploration.Options = []string{"x"} }},
 		{"sweep.exploration.windw.cap: unknown field", func(c *plan.Config) {
 			c.Agents[1].Sweep = map[string][]json.RawMessage{"exploration.windw.cap": sweep("1")}
