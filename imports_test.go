@@ -105,13 +105,11 @@ func TestImportsWithinFramework(t *testing.T) {
 		"explore":  append([]string{"framework/result"}, contract...),
 		"rltest":   append([]string{"framework/stat"}, contract...),
 		"compare":  {"framework/metric", "framework/result", "framework/stat", "framework/seed"},
-		"export":   {"framework/result"},
-		"report":   {"framework/metric", "framework/result", "framework/stat", "framework/compare"},
 		"plan":     {"framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"},
-		"store":    {"framework", "framework/space", "framework/plan", "framework/loop", "framework/metric", "framework/result", "framework/compare", "framework/report"},
+		"store":    {"framework", "framework/space", "framework/plan", "framework/loop", "framework/metric", "framework/result", "framework/compare"},
 		"run":      append([]string{"framework/plan", "framework/store", "framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"}, contract...),
-		"output":   {"framework/plan", "framework/store", "framework/metric", "framework/result", "framework/compare", "framework/report"},
-		"internal": append([]string{"framework/plan"}, contract...),
+		"output":   {"framework/plan", "framework/store", "framework/metric", "framework/result", "framework/compare", "framework/stat"},
+		"internal": append([]string{"framework/plan", "framework/result"}, contract...),
 	}
 	for path, imports := range load(t, false) {
 		rest, ok := strings.CutPrefix(path, "framework/")
@@ -189,7 +187,7 @@ func TestLibrariesInTheirPlace(t *testing.T) {
 // Every package that a program may import shows how in a runnable Example. The others
 // that are not internal are the program, its plugins, and what only experiments need.
 func TestExamples(t *testing.T) {
-	without := []string{"bandit/bandittest", "cmd", "docs", "examples", "framework/explore", "framework/report/reporttest", "mdp/mdptest", "plugins"}
+	without := []string{"bandit/bandittest", "cmd", "docs", "examples", "framework/explore", "framework/output", "mdp/mdptest", "plugins"}
 	for path := range load(t, false) {
 		if within(path, without...) || strings.Contains(path+"/", "internal/") || path+"/" == module {
 			continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -81,7 +81,7 @@ func dearden(s *study) error {
 	}
 	s.table(head, rows)
 	for _, env := range s.Meta.Environments {
-		figure, err := report.NewFigure(s.Summary, env, result.Reward, report.Options{
+		figure, err := plots.NewFigure(s.Summary, env, result.Reward, plots.Options{
 			Title:  fmt.Sprintf("%s: reward of a step, mean over %d steps and %d runs", env, s.Meta.Grid[0], s.Meta.Runs),
 			Agents: slices.DeleteFunc(slices.Clone(drawn[env]), func(a string) bool { return !slices.Contains(s.Meta.Agents, a) }),
 		})
@@ -92,7 +92,7 @@ func dearden(s *study) error {
 		if err != nil {
 			return err
 		}
-		figure.Levels = []report.Level{{Label: "optimum", Y: best}}
+		figure.Levels = []plots.Level{{Label: "optimum", Y: best}}
 		part := strings.ToLower(env)
 		if len(s.Meta.Environments) == 1 {
 			part = ""

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -29,11 +29,11 @@ func deepSea(s *study) error {
 		depths[i] = n
 		head = append(head, env)
 	}
-	figure := &report.Figure{Title: fmt.Sprintf("DeepSea: dives until solved, median and quartiles of %d runs", s.Meta.Runs), XLabel: "depth N", YLabel: "dives", LogY: true}
+	figure := &plots.Figure{Title: fmt.Sprintf("DeepSea: dives until solved, median and quartiles of %d runs", s.Meta.Runs), XLabel: "depth N", YLabel: "dives", LogY: true}
 	var rows [][]string
 	for _, agent := range s.Meta.Agents {
 		row := []string{agent}
-		line := report.Line{Label: agent}
+		line := plots.Line{Label: agent}
 		for i, env := range s.Meta.Environments {
 			runs, err := s.curves(env, agent, result.CumulativeReward)
 			if err != nil {
@@ -65,7 +65,7 @@ func deepSea(s *study) error {
 			figure.Lines = append(figure.Lines, line)
 		}
 	}
-	dithering := report.Line{Label: "2ᴺ, dithering", Reference: true}
+	dithering := plots.Line{Label: "2ᴺ, dithering", Reference: true}
 	most := 0.0
 	for i := range depths {
 		most = max(most, float64(s.Meta.Steps/depths[i]))

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rlrun/rlrun/framework/plan"
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/framework/store"
@@ -105,13 +105,13 @@ func (b *board) show(s *study) error {
 	b.print(s, order)
 	b.printEpisodes(s, order)
 	b.compare(s, order)
-	figure := &report.Figure{Title: fmt.Sprintf("Share of tasks with a score above x, %s steps", humanize.Comma(int64(s.Meta.Steps))), XLabel: "score, percent", YLabel: "share of tasks"}
+	figure := &plots.Figure{Title: fmt.Sprintf("Share of tasks with a score above x, %s steps", humanize.Comma(int64(s.Meta.Steps))), XLabel: "score, percent", YLabel: "share of tasks"}
 	taus, xs := make([]float64, 101), make([]float64, 101)
 	for x := range taus {
 		taus[x], xs[x] = float64(x)/100, float64(x)
 	}
 	for _, a := range order[:min(8, len(order))] {
-		figure.Lines = append(figure.Lines, report.Line{Label: b.agents[a], X: xs, Y: stat.Profile(b.steps[a], taus)})
+		figure.Lines = append(figure.Lines, plots.Line{Label: b.agents[a], X: xs, Y: stat.Profile(b.steps[a], taus)})
 	}
 	return s.figure("", figure)
 }

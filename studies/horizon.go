@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -22,8 +22,8 @@ func horizon(s *study) error {
 	for _, t := range windows {
 		head = append(head, "T = "+strconv.Itoa(t))
 	}
-	byGamma := &report.Figure{Title: fmt.Sprintf("RiverSwim: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
-	byShare := &report.Figure{Title: "RiverSwim: the same steps by the share of the horizon, ρ = 1 − γᵀ", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
+	byGamma := &plots.Figure{Title: fmt.Sprintf("RiverSwim: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
+	byShare := &plots.Figure{Title: "RiverSwim: the same steps by the share of the horizon, ρ = 1 − γᵀ", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
 	for _, metric := range []struct {
 		title    string
 		m        result.Metric
@@ -60,7 +60,7 @@ func horizon(s *study) error {
 	}
 	s.table(append([]string{""}, head[1:]...), [][]string{row})
 	for _, t := range windows {
-		var a, b report.Line
+		var a, b plots.Line
 		a.Label, b.Label = fmt.Sprintf("T = %d", t), fmt.Sprintf("T = %d", t)
 		for k := range horizons {
 			g := horizons[k]
@@ -87,12 +87,12 @@ func horizon(s *study) error {
 // the task.
 func horizonMixing(s *study) error {
 	head := []string{"γ"}
-	byGamma := &report.Figure{Title: fmt.Sprintf("Grids: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
-	byShare := &report.Figure{Title: "The same steps by the share of the horizon, ρ = 1 − γᵀ for the estimated T", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
+	byGamma := &plots.Figure{Title: fmt.Sprintf("Grids: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
+	byShare := &plots.Figure{Title: "The same steps by the share of the horizon, ρ = 1 − γᵀ for the estimated T", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
 	rows, regrets := make([][]string, len(s.Meta.Agents)), make([][]string, len(s.Meta.Agents))
 	for _, env := range s.Meta.Environments {
 		head = append(head, env)
-		a, b := report.Line{Label: env}, report.Line{Label: env}
+		a, b := plots.Line{Label: env}, plots.Line{Label: env}
 		var times []float64
 		for k, agent := range s.Meta.Agents {
 			gamma := strings.TrimPrefix(agent, "γ=")

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -36,9 +36,9 @@ func leaderboard(s *study) error {
 	}
 	order := s.ranking(agents, scores)
 	s.against(literature, agents, scores)
-	figure := &report.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
+	figure := &plots.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
 	for _, a := range order[:min(8, len(order))] {
-		line := report.Line{Label: agents[a]}
+		line := plots.Line{Label: agents[a]}
 		for x := range 101 {
 			line.X, line.Y = append(line.X, float64(x)), append(line.Y, atLeast(scores, a, float64(x)/100))
 		}

@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/plan"
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/studies/checkout"
@@ -157,7 +157,7 @@ func (s *study) row(env, agent string, m result.Metric) (*result.Row, error) {
 }
 
 // figure writes a figure as docs/images/NAME[-part].svg and .png.
-func (s *study) figure(part string, f *report.Figure) error {
+func (s *study) figure(part string, f *plots.Figure) error {
 	path := filepath.Join("docs", "images", s.name)
 	if part != "" {
 		path += "-" + part

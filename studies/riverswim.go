@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -142,7 +142,7 @@ func (s *study) riverDifferences() error {
 
 // riverFigures draws regret, exploration and the estimated mixing time.
 func (s *study) riverFigures() error {
-	regret, err := report.NewFigure(s.Summary, river, result.Regret, report.Options{
+	regret, err := plots.NewFigure(s.Summary, river, result.Regret, plots.Options{
 		Title: fmt.Sprintf("RiverSwim: regret to the optimum, %d runs, 95 %% bands", s.Meta.Runs),
 		Agents: []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic",
 			"uniform option, γ=0.99, pessimistic", "sampling, optimistic", "PSRL, sparse prior", "UCRL2, widths × 0.1", "ε-greedy Q-learning"},
@@ -156,14 +156,14 @@ func (s *study) riverFigures() error {
 		from, _ := slices.BinarySearch(l.X, 50)
 		l.X, l.Y, l.Low, l.High = l.X[from:], l.Y[from:], l.Low[from:], l.High[from:]
 	}
-	o := report.Options{Title: "RiverSwim: how much the rules explore, pessimistic prior"}
+	o := plots.Options{Title: "RiverSwim: how much the rules explore, pessimistic prior"}
 	for _, rule := range []string{"Algorithm 2", "pairwise U"} {
 		for _, g := range riverGammas {
 			o.Agents = append(o.Agents, fmt.Sprintf("%s, γ=%s, pessimistic", rule, g))
 			o.Labels = append(o.Labels, fmt.Sprintf("%s, γ = %s", rule, g))
 		}
 	}
-	share, err := report.NewFigure(s.Summary, river, result.ExplorationShare, o)
+	share, err := plots.NewFigure(s.Summary, river, result.ExplorationShare, o)
 	if err != nil {
 		return err
 	}
@@ -175,14 +175,14 @@ func (s *study) riverFigures() error {
 }
 
 // riverMixing draws for how long options are held.
-func (s *study) riverMixing() (*report.Figure, error) {
-	f := &report.Figure{Title: "RiverSwim: the estimated exploration mixing time, median and quartiles", XLabel: "steps", YLabel: "steps for which an option is held", LogX: true, LogY: true}
+func (s *study) riverMixing() (*plots.Figure, error) {
+	f := &plots.Figure{Title: "RiverSwim: the estimated exploration mixing time, median and quartiles", XLabel: "steps", YLabel: "steps for which an option is held", LogX: true, LogY: true}
 	for _, agent := range []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic"} {
 		runs, err := s.curves(river, agent, result.MixingTime)
 		if err != nil {
 			return nil, err
 		}
-		line := report.Line{Label: agent}
+		line := plots.Line{Label: agent}
 		at := make([]float64, len(runs))
 		for k, step := range s.Meta.Grid {
 			for i, r := range runs {

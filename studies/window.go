@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -15,7 +15,7 @@ import (
 func window(s *study) error {
 	const prefix = "T/T̂ = "
 	learner := map[string]string{"window": "ten models, γ = 0.99", "window-long": "ten models, γ = 0.9999", "window-tables": "sixteen tables, γ = 0.99"}[s.name]
-	figure := &report.Figure{Title: fmt.Sprintf("Regret by the length of the commitment, %s, %d runs, 95 %% bands", learner, s.Meta.Runs), XLabel: "x: a commitment of 2ˣ estimated exploration mixing times", YLabel: "regret, relative to that at x = 0", LogY: true}
+	figure := &plots.Figure{Title: fmt.Sprintf("Regret by the length of the commitment, %s, %d runs, 95 %% bands", learner, s.Meta.Runs), XLabel: "x: a commitment of 2ˣ estimated exploration mixing times", YLabel: "regret, relative to that at x = 0", LogY: true}
 	fmt.Fprintf(s.w, "Regret after %d steps, %d runs, ± half of the 95 %% interval; in brackets the mean commitment T:\n\n", s.Meta.Steps, s.Meta.Runs)
 	head := []string{"T/T̂"}
 	for _, agent := range s.Meta.Agents {
@@ -24,7 +24,7 @@ func window(s *study) error {
 	var rows, shares [][]string
 	for _, env := range s.Meta.Environments {
 		row, share := []string{env}, []string{env}
-		line := report.Line{Label: env}
+		line := plots.Line{Label: env}
 		base, err := s.last(env, prefix+"1", result.Regret)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
@@ -420,9 +420,9 @@ func worthBoundary(s *study) error {
 		}
 	}
 	var rows [][]string
-	figure := &report.Figure{Title: "From how many steps on it is worth going, n = 1", XLabel: "steps of the way", YLabel: "steps left"}
+	figure := &plots.Figure{Title: "From how many steps on it is worth going, n = 1", XLabel: "steps of the way", YLabel: "steps left"}
 	for _, r := range rules {
-		row, line := []string{r.name}, report.Line{Label: r.name, Reference: r.rule == nil}
+		row, line := []string{r.name}, plots.Line{Label: r.name, Reference: r.rule == nil}
 		for _, n := range sizes {
 			for _, way := range ways {
 				from := firstWorth(walkTask(way, 0.45*n, 0.55*n), r.rule, longest)
@@ -460,15 +460,15 @@ func worthValues(s *study, part, title string, t *bayesTask, rules []namedRule, 
 	const runs, hold = 4000, 5
 	fmt.Fprintf(s.w, "What each rule loses against the Bayes-adaptive optimum, %s, in expected reward. Thompson sampling draws every %d steps and is simulated, %d runs, ± half of the 95 %% interval; the rest is exact:\n\n", title, hold, runs)
 	head := []string{"steps", "optimum"}
-	figure := &report.Figure{Title: "Loss against the optimum: " + title, XLabel: "steps", YLabel: "expected reward lost"}
+	figure := &plots.Figure{Title: "Loss against the optimum: " + title, XLabel: "steps", YLabel: "expected reward lost"}
 	// It is first, so that it looks alike in all figures.
-	figure.Lines = append(figure.Lines, report.Line{Label: "Thompson sampling"})
+	figure.Lines = append(figure.Lines, plots.Line{Label: "Thompson sampling"})
 	longest := slices.Max(horizons)
 	best := t.evaluator(nil, longest)
 	var evaluators []*evaluator
 	for _, r := range rules {
 		head = append(head, r.name)
-		figure.Lines = append(figure.Lines, report.Line{Label: r.name})
+		figure.Lines = append(figure.Lines, plots.Line{Label: r.name})
 		evaluators = append(evaluators, t.evaluator(r.rule, longest))
 	}
 	head = append(head, "Thompson sampling")

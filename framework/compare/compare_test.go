@@ -485,7 +485,9 @@ func TestSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.db")
 	in := several()
 	in.Summary.Meta.Grid = []int{100}
-	must.Do(t, result.WriteSQLite(path, in.Summary, func(func(result.Record, error) bool) {}))
+	results := must.Get(sql.Open("sqlite", path))(t)
+	must.Get(results.Exec("CREATE TABLE runs (run INTEGER)"))(t)
+	must.Do(t, results.Close())
 	r := compared(t, []*Input{in}, with(func(o *Options) { o.Unpaired, o.Pairs = true, "all" }))
 	for range 2 { // the second replaces the first
 		must.Do(t, WriteSQLite(path, r))

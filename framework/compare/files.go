@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/rlrun/rlrun/framework/metric"
-	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/output/kinds"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -50,9 +50,9 @@ func generate(t *testing.T) []byte {
 	s.Definitions["Config"].PatternProperties = map[string]*jsonschema.Schema{"^x-": {Description: "Left out: a place for YAML anchors."}}
 	// Names in registries are not repeated in tags.
 	outputs := property(t, s, "Config", "outputs")
-	for _, o := range output.Outputs() {
-		outputs.Items.Enum = append(outputs.Items.Enum, o.Name())
-		outputs.Description += fmt.Sprintf(" %s makes %s.", o.Name(), o.Doc())
+	for _, o := range kinds.Run {
+		outputs.Items.Enum = append(outputs.Items.Enum, o.Name)
+		outputs.Description += fmt.Sprintf(" %s makes %s.", o.Name, o.Doc)
 	}
 	for _, of := range []string{"Recording", "Report"} {
 		items := property(t, s, of, "metrics").Items

@@ -2,9 +2,7 @@ package result
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 )
 
@@ -61,24 +59,9 @@ func BenchmarkRead100k(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var s *Summary
 	b.Run("aggregate", func(b *testing.B) {
 		for b.Loop() {
-			if s, err = runs.Aggregate(benchMeta()); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("csv", func(b *testing.B) {
-		for b.Loop() {
-			if err := WriteSummaryCSV(io.Discard, s); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("sqlite", func(b *testing.B) {
-		for b.Loop() {
-			if err := WriteSQLite(filepath.Join(b.TempDir(), "x.db"), s, runs.WithoutCurves()); err != nil {
+			if _, err := runs.Aggregate(benchMeta()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,12 +2,7 @@ package result
 
 import (
 	"bytes"
-	"database/sql"
-	"errors"
 	"math"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,138 +23,6 @@ func tiny(t *testing.T) (*Summary, []Record) {
 	recs[0].Decisions = []Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
 	meta := Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []Metric{Reward}}
 	return mustAggregate(t, meta, recs), recs
-}
-
-func TestDecisionsCSV(t *testing.T) {
-	s, recs := tiny(t)
-	var buf bytes.Buffer
-	must.Do(t, WriteDecisionsCSV(&buf, s, Sorted(recs)))
-	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage,action,other,greedy,gain,cost,leads
-"e, f",a,0,0,4,-1,uniform,true,3,true,0.5,0.25,0.1,0.01,0,,0,0,0,
-`
-	if got := buf.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestCurvesCSV(t *testing.T) {
-	s, _ := tiny(t)
-	var buf bytes.Buffer
-	must.Do(t, WriteCurvesCSV(&buf, s))
-	// 2 ± 12.7062047361747, the 0.975 quantile of Student's t at one degree of
-	// freedom: tan(0.475π).
-	const want = `environment,agent,step,runs,metric,mean,stderr,ci_low,ci_high
-"e, f",a,1,2,reward,2,1,-10.70620473617,14.70620473617
-"e, f",a,1,2,cumulative_reward,2,1,-10.70620473617,14.70620473617
-"e, f",b,1,2,reward,5,0,5,5
-"e, f",b,1,2,cumulative_reward,5,0,5,5
-`
-	if got := shorten(buf.String()); got != want {
-		t.Errorf("got\n%s, want\n%s", got, want)
-	}
-}
-
-// shorten cuts numbers after eleven decimals: the last ones of a quantile depend
-// on how it is computed.
-func shorten(s string) string {
-	return regexp.MustCompile(`(\.\d{11})\d+`).ReplaceAllString(s, "$1")
-}
-
-func TestSummaryCSV(t *testing.T) {
-	s, _ := tiny(t)
-	s.Rows = s.Rows[3:4] // b, reward
-	var buf bytes.Buffer
-	must.Do(t, WriteSummaryCSV(&buf, s))
-	// b minus a: 4 and 2, mean 3, standard error 1.
-	const want = `environment,agent,metric,n,failed,mean,stderr,ci_low,ci_high,iqm,iqm_ci_low,iqm_ci_high,difference,difference_ci_low,difference_ci_high
-"e, f",b,reward,2,1,5,0,5,5,5,NaN,NaN,3,-9.70620473617,15.70620473617
-`
-	if got := shorten(buf.String()); got != want {
-		t.Errorf("got\n%s, want\n%s", got, want)
-	}
-}
-
-func TestCSVWritesNaN(t *testing.T) {
-	meta := Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}
-	s := mustAggregate(t, meta, []Record{okRecord("e", "a", 0, 1)})
-	var buf bytes.Buffer
-	must.Do(t, WriteCurvesCSV(&buf, s))
-	if want := "e,a,1,1,reward,1,NaN,NaN,NaN\n"; !strings.Contains(buf.String(), want) {
-		t.Errorf("got %s, want a line %s", &buf, want)
-	}
-}
-
-type fullWriter struct{}
-
-func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
-
-func TestCSVReportsErrors(t *testing.T) {
-	s, _ := tiny(t)
-	if WriteCurvesCSV(fullWriter{}, s) == nil || WriteSummaryCSV(fullWriter{}, s) == nil {
-		t.Error("a full disk was not reported")
-	}
-}
-
-func TestSQLite(t *testing.T) {
-	s, recs := tiny(t)
-	path := filepath.Join(t.TempDir(), "results 1?.db")
-	for range 2 { // the second replaces the first
-		must.Do(t, WriteSQLite(path, s, Sorted(recs)))
-	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("directory holds %v", entries)
-	}
-	plain := filepath.Join(filepath.Dir(path), "plain.db")
-	must.Do(t, os.Rename(path, plain))
-	db := must.Get(sql.Open("sqlite", plain))(t)
-	defer db.Close()
-	for _, tt := range []struct{ query, want string }{
-		{"SELECT count(*) FROM runs", "5"},
-		{"SELECT group_concat(run || status || steps) FROM runs WHERE agent = 'b'", "0ok1,1ok1,2failed4"},
-		{"SELECT avg(value) FROM outcomes WHERE agent = 'a' AND metric = 'reward'", "2"},
-		{"SELECT mean || '/' || runs || '/' || step FROM curves WHERE agent = 'a' AND metric = 'reward'", "2.0/2/1"},
-		{"SELECT round(ci_high, 6) FROM curves WHERE agent = 'a' AND metric = 'cumulative_reward'", "14.706205"},
-		{"SELECT environment || agent || run || error FROM failures", "e, fb2plugin died"},
-		{"SELECT option || explore || hold || capped || delta FROM decisions WHERE run = 0 AND step = 0", "uniform1310.5"},
-		{"PRAGMA integrity_check", "ok"},
-	} {
-		var got string
-		if err := db.QueryRow(tt.query).Scan(&got); err != nil || got != tt.want {
-			t.Errorf("%s: got %q, %v, want %q", tt.query, got, err, tt.want)
-		}
-	}
-}
-
-func TestSQLiteWritesNull(t *testing.T) {
-	recs := []Record{okRecord("e", "a", 0, 1)}
-	s := mustAggregate(t, Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}, recs)
-	path := filepath.Join(t.TempDir(), "results.db")
-	must.Do(t, WriteSQLite(path, s, Sorted(recs)))
-	db := must.Get(sql.Open("sqlite", path))(t)
-	defer db.Close()
-	var n int
-	if err := db.QueryRow("SELECT count(*) FROM curves WHERE stderr IS NULL").Scan(&n); err != nil || n != 2 {
-		t.Errorf("%d, %v; want 2", n, err)
-	}
-}
-
-// What stops the writing leaves the old database and no other file.
-func TestSQLiteIsAllOrNothing(t *testing.T) {
-	s, recs := tiny(t)
-	path := filepath.Join(t.TempDir(), "results.db")
-	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
-	broken := func(yield func(Record, error) bool) {
-		_ = yield(recs[0], nil) && yield(Record{}, errors.New("damaged"))
-	}
-	if err := WriteSQLite(path, s, broken); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("error is %v", err)
-	}
-	if data, _ := os.ReadFile(path); string(data) != "old" {
-		t.Error("the old file is gone")
-	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("directory holds %v", entries)
-	}
 }
 
 func TestTable(t *testing.T) {
@@ -253,20 +116,6 @@ func TestMetricsThatAreNotKnown(t *testing.T) {
 	must.Do(t, WriteTable(&b, s, 0))
 	if got := b.String(); strings.Count(got, NotKnown) != 3 || strings.Count(got, "overflow") != 3 || !strings.Contains(got, "Notice: agent.loss of a in e: values are infinite") {
 		t.Error(got)
-	}
-	b.Reset()
-	must.Do(t, WriteSummaryCSV(&b, s))
-	if !strings.Contains(b.String(), "\nf,a,regret,0,0,NaN,NaN,NaN,NaN,NaN,NaN,NaN") {
-		t.Errorf("summary.csv: %s", &b)
-	}
-	path := filepath.Join(t.TempDir(), "results.db")
-	must.Do(t, WriteSQLite(path, s, records))
-	db := must.Get(sql.Open("sqlite", path))(t)
-	defer db.Close()
-	var unknown int
-	must.Do(t, db.QueryRow("SELECT count(*) FROM outcomes WHERE value IS NULL AND metric = 'regret' AND environment = 'f'").Scan(&unknown))
-	if unknown != 2 {
-		t.Errorf("%d outcomes of regret are NULL, want one a run", unknown)
 	}
 }
 

@@ -124,6 +124,12 @@ func (m *Meta) Bounds(environment string, x Metric, step int) (low, high float64
 	return d.Bounds(p, float64(step))
 }
 
+// Clamp keeps an interval of a mean within what the metric can be at a step.
+func (m *Meta) Clamp(environment string, x Metric, step int, low, high float64) (float64, float64) {
+	least, most := m.Bounds(environment, x, step)
+	return max(low, least), min(high, most) // NaN stays
+}
+
 // Key names one run of an experiment.
 type Key struct {
 	Environment string `json:"environment"` // label

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/plan"
-	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -180,7 +180,7 @@ func isOurs(p *plan.Plan, name string, kind fs.FileMode) bool {
 		_, ok := result.OriginOf(base)
 		return ok
 	case parent == "plots/":
-		return report.IsPlot(strings.TrimSuffix(base, path.Ext(base)), plan.Labels(p.Environments))
+		return isPlot(strings.TrimSuffix(base, path.Ext(base)), plan.Labels(p.Environments))
 	}
 	return true
 }
@@ -204,6 +204,21 @@ func (d Dir) CheckLinks() error {
 		}
 		to, _ := os.Readlink(d.path(name)) // for people
 		return fmt.Errorf("%s is a link to %s, and rlrun writes into the output directory only: replace it by a directory or file, or let the output directory itself be a link", d.path(name), to)
+	})
+}
+
+// PlotSlugs returns what names of plots begin with: of all environments, then of each. The
+// slug of a metric follows.
+func PlotSlugs(environments []string) []string {
+	return result.Slugs(append([]string{"all"}, environments...)) // no environment takes "all"
+}
+
+// isPlot tells whether a plot of an experiment may have this name, without its extension.
+func isPlot(name string, environments []string) bool {
+	return slices.ContainsFunc(PlotSlugs(environments), func(slug string) bool {
+		of, begins := strings.CutPrefix(name, slug+"-")
+		declared := strings.HasPrefix(of, "agent-") || strings.HasPrefix(of, "environment-")
+		return begins && (declared || slices.ContainsFunc(metric.Builtin(), func(d metric.Definition) bool { return string(d.Name) == of }))
 	})
 }
 

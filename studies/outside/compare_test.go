@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/report/reporttest"
+	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -18,7 +18,7 @@ import (
 func TestLongNamesLeaveRoom(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("a rather long name ", 6)
-	s := reporttest.Demo(t, []string{"a", long, strings.Repeat("x", 90)}, 100, 10, 20, false)
+	s := outputtest.Demo(t, []string{"a", long, strings.Repeat("x", 90)}, 100, 10, 20, false)
 	compared, err := compare.Compare([]*compare.Input{{Dir: "d", Summary: s}}, compare.Options{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: compare.Holm})
 	must.Do(t, err)
 	file := filepath.Join(t.TempDir(), "page.html")

@@ -14,21 +14,21 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/report"
-	"github.com/rlrun/rlrun/framework/report/reporttest"
+	"github.com/rlrun/rlrun/framework/output/page"
+	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-func page(t testing.TB, s *result.Summary, p report.Page) string {
+func page(t testing.TB, s *result.Summary, p page.Page) string {
 	t.Helper()
 	var b strings.Builder
-	must.Do(t, report.WriteHTML(&b, s, p))
+	must.Do(t, page.WriteHTML(&b, s, p))
 	return b.String()
 }
 
 // open shows a page of a summary at a width, light or dark.
-func open(t *testing.T, ctx context.Context, s *result.Summary, p report.Page, width int64, theme string) {
+func open(t *testing.T, ctx context.Context, s *result.Summary, p page.Page, width int64, theme string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
 	must.Do(t, os.WriteFile(file, []byte(page(t, s, p)), 0o600))
@@ -54,16 +54,16 @@ const scrollAll = `(async () => {
 func await(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // swept is an experiment of a sweep, with its comparison.
-func swept(t *testing.T) (*result.Summary, report.Page) {
+func swept(t *testing.T) (*result.Summary, page.Page) {
 	t.Helper()
-	p := report.Page{Sweeps: []report.Sweep{{Name: "ε-greedy", Keys: []string{"ε", "step"}}}, Config: "name: demo\n"}
+	p := page.Page{Sweeps: []page.Sweep{{Name: "ε-greedy", Keys: []string{"ε", "step"}}}, Config: "name: demo\n"}
 	var labels []string
 	for i := range 12 {
 		values := []string{fmt.Sprintf("%.2g", 0.01*float64(1+i%4)), fmt.Sprintf("%.2g", 0.1*float64(1+i/4))}
 		labels = append(labels, "ε-greedy ε="+values[0]+" step="+values[1])
 		p.Sweeps[0].Agents, p.Sweeps[0].Values = append(p.Sweeps[0].Agents, i), append(p.Sweeps[0].Values, values)
 	}
-	s := reporttest.Demo(t, labels, 1000, 40, 12, true)
+	s := outputtest.Demo(t, labels, 1000, 40, 12, true)
 	var err error
 	p.Comparison, err = compare.Compare([]*compare.Input{{Dir: "demo", Summary: s}}, compare.Options{Metric: result.Regret, Pairs: "first", Alpha: 0.05, Correction: compare.Holm})
 	if err != nil {
@@ -117,11 +117,11 @@ func TestPageSections(t *testing.T) {
   (s.id || s.querySelector("h2").id) + (s.querySelector("figure, tbody tr, dl, pre") ? "" : " is empty"))`
 	for _, tt := range []struct {
 		s    *result.Summary
-		p    report.Page
+		p    page.Page
 		want string
 	}{
 		{&full, p, "scores curves sweeps comparisons decisions results failures meanings-title reproduce-title"},
-		{&some, report.Page{}, "scores curves results meanings-title reproduce-title"},
+		{&some, page.Page{}, "scores curves results meanings-title reproduce-title"},
 	} {
 		open(t, ctx, tt.s, tt.p, 1400, "light")
 		if got := strings.Join(evaluate[[]string](t, ctx, filled), " "); got != tt.want {
@@ -267,8 +267,8 @@ func TestPageOfAThousandAgents(t *testing.T) {
 	for i := range 1000 {
 		labels = append(labels, fmt.Sprintf("agent %d", i))
 	}
-	s := reporttest.Invented(labels, 10, 50)
-	open(t, ctx, s, report.Page{}, 1400, "light")
+	s := outputtest.Invented(labels, 10, 50)
+	open(t, ctx, s, page.Page{}, 1400, "light")
 	if n := evaluate[int](t, ctx, `document.querySelectorAll("*").length`); n > 20_000 {
 		t.Errorf("the page has %d elements", n)
 	}
@@ -286,7 +286,7 @@ func BenchmarkOpenPage(b *testing.B) {
 			for i := range size.agents {
 				labels = append(labels, fmt.Sprintf("agent %d", i))
 			}
-			text := page(b, reporttest.Invented(labels, size.environments, 200), report.Page{})
+			text := page(b, outputtest.Invented(labels, size.environments, 200), page.Page{})
 			file := filepath.Join(b.TempDir(), "report.html")
 			must.Do(b, os.WriteFile(file, []byte(text), 0o600))
 			open := func() (ms float64) {
@@ -313,7 +313,7 @@ func BenchmarkOpenPage(b *testing.B) {
 func TestLabelsAreWhole(t *testing.T) {
 	ctx := browser(t)
 	for _, scale := range []float64{1, 1e-9, 1e15} {
-		s := reporttest.Invented([]string{"a", "b", "c"}, 2, 20)
+		s := outputtest.Invented([]string{"a", "b", "c"}, 2, 20)
 		s.Meta.Optimum = map[string]float64{}
 		for _, env := range s.Meta.Environments {
 			s.Meta.Optimum[env] = 5 * scale
@@ -327,7 +327,7 @@ func TestLabelsAreWhole(t *testing.T) {
 			r := &s.Rows[i]
 			r.Mean, r.Low, r.High = scale*r.Mean, scale*r.Low, scale*r.High
 		}
-		open(t, ctx, s, report.Page{}, 1400, "light")
+		open(t, ctx, s, page.Page{}, 1400, "light")
 		if n := evaluate[int](t, ctx, `[...document.querySelectorAll("#curves svg text")].filter((e) => e.textContent === "optimum").length`); n != 2 {
 			t.Errorf("%g: %d optima", scale, n)
 		}
@@ -352,7 +352,7 @@ func TestLabelsAreWhole(t *testing.T) {
 // A logarithmic axis begins where the values do: those of evaluations come late.
 func TestLateCurvesFillTheirAxis(t *testing.T) {
 	ctx := browser(t)
-	s := reporttest.Demo(t, []string{"a", "b"}, 1000, 40, 5, true)
+	s := outputtest.Demo(t, []string{"a", "b"}, 1000, 40, 5, true)
 	for i := range s.Curves {
 		for k, step := range s.Meta.Grid {
 			if step < 500 {
@@ -360,7 +360,7 @@ func TestLateCurvesFillTheirAxis(t *testing.T) {
 			}
 		}
 	}
-	open(t, ctx, s, report.Page{}, 1400, "light")
+	open(t, ctx, s, page.Page{}, 1400, "light")
 	ticks := evaluate[string](t, ctx, `document.querySelector("#logx").checked + [...document.querySelectorAll("#curves figure svg [aria-label='x-axis tick label'] text")].map((e) => e.textContent).join(" ")`)
 	if !strings.HasPrefix(ticks, "true") || strings.Contains(" "+ticks+" ", " 10 ") {
 		t.Errorf("the axis is marked at %s", ticks)

@@ -4,18 +4,16 @@ package exportcmd
 import (
 	"cmp"
 	"fmt"
-	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/export"
-	"github.com/rlrun/rlrun/framework/result"
-
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/output/kinds"
 )
 
 // New returns the command rlrun export.
@@ -28,7 +26,7 @@ func New(*host.App) *cobra.Command {
 
 Formats:
 `
-	for _, f := range export.Formats {
+	for _, f := range kinds.Export {
 		names = append(names, f.Name)
 		long += fmt.Sprintf("  %-12s %s\n", f.Name, f.Doc)
 	}
@@ -83,25 +81,25 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 	if err != nil {
 		return err
 	}
-	source := &export.Source{Summary: r.Summary, Records: func() iter.Seq2[result.Record, error] { return result.ReadRecords(dir) }}
-	provenance, err := r.Dir.Provenance()
-	if err != nil {
-		return err
-	}
-	source.Started = provenance.Started
 	if out == filepath.Join(dir, "export") {
 		if err := r.Dir.CheckLinks(); err != nil {
 			return err
 		}
 	}
 	answer := []exported{}
-	for _, f := range formats {
-		directory := filepath.Join(out, f)
-		files, err := export.Write(f, directory, source)
+	for _, o := range kinds.Export {
+		if !slices.Contains(formats, o.Name) {
+			continue
+		}
+		directory := filepath.Join(out, o.Name)
+		if err := os.MkdirAll(directory, 0o777); err != nil {
+			return err
+		}
+		files, err := o.Write(r, directory)
 		if err != nil {
 			return err
 		}
-		answer = append(answer, exported{f, directory, append([]string{}, files...)})
+		answer = append(answer, exported{o.Name, directory, append([]string{}, files...)})
 	}
 	w := cmd.OutOrStdout()
 	if asJSON {

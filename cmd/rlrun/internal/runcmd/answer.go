@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/output/page"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 )
@@ -101,8 +102,8 @@ func (a *answer) printWork(w io.Writer, t result.Count, steps int) {
 // printPlace says where the results are.
 func printPlace(w io.Writer, r *output.Results) error {
 	open := ""
-	if slices.Contains(r.Files, output.ReportFile) {
-		open = "  (open " + filepath.Join(r.Dir.Path, output.ReportFile) + ")"
+	if slices.Contains(r.Files, page.File) {
+		open = "  (open " + filepath.Join(r.Dir.Path, page.File) + ")"
 	}
 	_, err := fmt.Fprintf(w, "\nResults: %s%s\n", r.Dir.Path, open)
 	return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/output/kinds"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/store"
@@ -118,8 +119,8 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 // outputList describes the outputs, a line each.
 func outputList() string {
 	var lines []string
-	for _, o := range output.Outputs() {
-		lines = append(lines, fmt.Sprintf("  %-11s %s", o.Name(), o.Doc()))
+	for _, o := range kinds.Run {
+		lines = append(lines, fmt.Sprintf("  %-11s %s", o.Name, o.Doc))
 	}
 	return strings.Join(lines, "\n  ")
 }
@@ -238,7 +239,7 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*r
 	}
 	p, err := plan.Compile(file.Config)
 	if err == nil {
-		_, err = output.Choose(p.Config.Outputs)
+		_, err = output.Choose(kinds.Run, p.Config.Outputs)
 	}
 	if err != nil {
 		return nil, cli.Usage(file.Locate(err))
@@ -334,7 +335,7 @@ func write(cmd *cobra.Command, e *store.Experiment, quiet bool) (r *output.Resul
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	err = cli.Abandon(cmd.Context(), func() (err error) {
-		outputs, err := output.Choose(e.Plan.Config.Outputs)
+		outputs, err := output.Choose(kinds.Run, e.Plan.Config.Outputs)
 		if err == nil {
 			r, err = output.Write(e, outputs...)
 		}

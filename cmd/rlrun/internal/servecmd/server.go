@@ -21,7 +21,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/output"
-	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/output/page"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 )
@@ -152,10 +152,10 @@ func (s *server) view(answer func(w http.ResponseWriter, now *snapshot, index in
 }
 
 func (s *server) page(w http.ResponseWriter, now *snapshot, index int) {
-	page := now.page
-	page.Token, page.Others, page.Current = s.token, s.views, index
+	shown := now.page
+	shown.Token, shown.Others, shown.Current = s.token, s.views, index
 	var buf bytes.Buffer
-	if err := report.WriteHTML(&buf, now.summary, page); err != nil {
+	if err := page.WriteHTML(&buf, now.summary, shown); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -226,7 +226,7 @@ type source struct {
 type snapshot struct {
 	id      string // of the files that it was made from
 	summary *result.Summary
-	page    report.Page
+	page    page.Page
 	data    []byte
 }
 
@@ -311,7 +311,7 @@ func (l *live) read(running [][]result.Live) (*snapshot, error) {
 		now.page.Running = append(now.page.Running, r...)
 	}
 	var data bytes.Buffer
-	if err := report.WriteData(&data, now.summary, now.page); err != nil {
+	if err := page.WriteData(&data, now.summary, now.page); err != nil {
 		return nil, err
 	}
 	now.data = data.Bytes()
@@ -325,11 +325,11 @@ func one(r *output.Results) (*snapshot, error) {
 		missing += c.Missing
 	}
 	waits := missing > 0 && r.Plan.Sequential() == nil
-	page, err := r.Page(!waits)
+	shown, err := page.Of(r, !waits)
 	if waits {
-		page.Notices = append(page.Notices, early)
+		shown.Notices = append(shown.Notices, early)
 	}
-	return &snapshot{summary: r.Summary, page: page}, err
+	return &snapshot{summary: r.Summary, page: shown}, err
 }
 
 // overlay is the state of several experiments in one page. It gives running the names
@@ -343,7 +343,7 @@ func overlay(all []*output.Results, running [][]result.Live) (*snapshot, error) 
 	}
 	names := compare.Agents(inputs) // DIR:AGENT, in the order of inputs
 	labels := make([][]string, len(all))
-	page := report.Page{Notices: []string{together}, Command: "rlrun compare", Together: true}
+	shown := page.Page{Notices: []string{together}, Command: "rlrun compare", Together: true}
 	for i, r := range all {
 		to := map[string]string{}
 		for range r.Summary.Meta.Agents {
@@ -356,12 +356,12 @@ func overlay(all []*output.Results, running [][]result.Live) (*snapshot, error) 
 				process.Cells[k].Agent = to[process.Cells[k].Agent]
 			}
 		}
-		part, err := r.Page(false)
+		part, err := page.Of(r, false)
 		if err != nil {
 			return nil, err
 		}
-		page.Config += "# " + r.Dir.Path + "\n" + part.Config + "\n"
-		page.Command += " " + r.Dir.Path
+		shown.Config += "# " + r.Dir.Path + "\n" + part.Config + "\n"
+		shown.Command += " " + r.Dir.Path
 	}
-	return &snapshot{summary: result.Overlay(summaries, labels), page: page}, nil
+	return &snapshot{summary: result.Overlay(summaries, labels), page: shown}, nil
 }

@@ -1,0 +1,134 @@
+// Package csv writes the means over runs, and the decisions, as tables of text.
+package csv
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Output makes curves.csv, summary.csv and decisions.csv.
+var Output = output.Output{
+	Name:  "csv",
+	Doc:   "curves.csv and summary.csv: means over runs with 95 % intervals; decisions.csv of agents with exploration",
+	Write: write,
+}
+
+func write(r *output.Results, directory string) (files []string, err error) {
+	add := func(name string, write func(io.Writer) error) {
+		if err == nil {
+			files, err = append(files, name), output.File(directory, name, write)
+		}
+	}
+	add("curves.csv", func(w io.Writer) error { return WriteCurves(w, r.Summary) })
+	add("summary.csv", func(w io.Writer) error { return WriteSummary(w, r.Summary) })
+	if r.Plan.Explores() {
+		add("decisions.csv", func(w io.Writer) error { return WriteDecisions(w, r.Summary, r.WithoutCurves()) })
+	}
+	return files, err
+}
+
+// WriteCurves writes one line for every point of every curve: environment,
+// agent, step, runs, metric, mean, stderr, ci_low, ci_high. Unknown values are NaN.
+// Points at which no run has a value are left out. If the summary is mixed, a last
+// column "programs" says so.
+func WriteCurves(w io.Writer, s *result.Summary) error {
+	c := newTable(w, s, "environment", "agent", "step", "runs", "metric", "mean", "stderr", "ci_low", "ci_high")
+	for i := range s.Curves {
+		curve := &s.Curves[i]
+		for k, step := range curve.Steps {
+			if curve.Runs[k] == 0 {
+				continue
+			}
+			c.row(curve.Environment, curve.Agent, strconv.Itoa(step), strconv.Itoa(curve.Runs[k]), string(curve.Metric),
+				result.CSVNumber(curve.Mean[k]), result.CSVNumber(curve.StdErr[k]), result.CSVNumber(curve.Low[k]), result.CSVNumber(curve.High[k]))
+		}
+	}
+	return c.close()
+}
+
+// WriteSummary writes one line for every row of the summary. The difference
+// columns compare with the experiment's first agent and are empty for it. If the
+// summary is mixed, a last column "programs" says so.
+func WriteSummary(w io.Writer, s *result.Summary) error {
+	c := newTable(w, s, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
+		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high")
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		var diff, low, high string
+		if d := r.Difference; d != nil {
+			diff, low, high = result.CSVNumber(d.Mean), result.CSVNumber(d.Low), result.CSVNumber(d.High)
+		}
+		c.row(r.Environment, r.Agent, string(r.Metric), strconv.Itoa(r.N), strconv.Itoa(r.Failed),
+			result.CSVNumber(r.Mean), result.CSVNumber(r.StdErr), result.CSVNumber(r.Low), result.CSVNumber(r.High),
+			result.CSVNumber(r.IQM), result.CSVNumber(r.IQMLow), result.CSVNumber(r.IQMHigh), diff, low, high)
+	}
+	return c.close()
+}
+
+// WriteDecisions writes one line for every decision in the records that the
+// summary was made from. If it is mixed, a last column "programs" says so.
+func WriteDecisions(w io.Writer, s *result.Summary, records iter.Seq2[result.Record, error]) error {
+	c := newTable(w, s, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
+		"delta", "p", "share", "advantage", "action", "other", "greedy", "gain", "cost", "leads")
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		for i := range r.Decisions {
+			d := &r.Decisions[i]
+			c.row(r.Environment, r.Agent, strconv.Itoa(r.Run), strconv.Itoa(d.Step), strconv.Itoa(d.Episode), strconv.Itoa(d.State),
+				d.Option, strconv.FormatBool(d.Explore), strconv.Itoa(d.Hold), strconv.FormatBool(d.Capped),
+				result.CSVNumber(d.Delta), result.CSVNumber(d.P), result.CSVNumber(d.Share), result.CSVNumber(d.Advantage),
+				strconv.Itoa(d.Action), d.Other, result.CSVNumber(d.Greedy), result.CSVNumber(d.Gain), result.CSVNumber(d.Cost), d.Leads)
+		}
+	}
+	return c.close()
+}
+
+// csvTable is a csv.Writer that keeps its first error to the end.
+type csvTable struct {
+	*csv.Writer
+	buf   *bufio.Writer
+	mixed bool
+	err   error
+}
+
+func newTable(w io.Writer, s *result.Summary, header ...string) *csvTable {
+	buf := bufio.NewWriter(w)
+	t := &csvTable{Writer: csv.NewWriter(buf), buf: buf}
+	if s.Mixed != "" {
+		header = append(header, "programs")
+	}
+	t.row(header...)
+	t.mixed = s.Mixed != ""
+	return t
+}
+
+func (t *csvTable) row(fields ...string) {
+	if t.mixed {
+		fields = append(fields, "mixed")
+	}
+	for i, field := range fields {
+		fields[i] = result.CSVCell(field)
+	}
+	if t.err == nil {
+		t.err = t.Write(fields)
+	}
+}
+
+func (t *csvTable) close() error {
+	t.Flush()
+	if t.err == nil {
+		t.err = t.Error()
+	}
+	if t.err == nil {
+		t.err = t.buf.Flush()
+	}
+	return t.err
+}

@@ -1,0 +1,142 @@
+package csv_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/output/csv"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+func okRecord(env, agent string, run int, reward ...float64) result.Record {
+	return result.Record{Environment: env, Agent: agent, Run: run, Status: result.OK, Steps: len(reward), Curves: map[result.Metric][]float64{result.Reward: reward}}
+}
+
+func aggregate(t *testing.T, meta result.Meta, recs []result.Record) *result.Summary {
+	t.Helper()
+	return must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
+}
+
+// tiny has two runs of two agents with numbers that can be worked out by hand:
+// runs of a give 1 and 3 (mean 2, standard error 1), of b twice 5 (no spread).
+func tiny(t *testing.T) (*result.Summary, []result.Record) {
+	t.Helper()
+	recs := []result.Record{
+		okRecord("e, f", "a", 0, 1), okRecord("e, f", "a", 1, 3),
+		okRecord("e, f", "b", 0, 5), okRecord("e, f", "b", 1, 5),
+		{Environment: "e, f", Agent: "b", Run: 2, Status: result.Failed, Steps: 4, Error: "plugin died"},
+	}
+	recs[0].Decisions = []result.Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
+	meta := result.Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []result.Metric{result.Reward}}
+	return aggregate(t, meta, recs), recs
+}
+
+func TestDecisionsCSV(t *testing.T) {
+	s, recs := tiny(t)
+	var buf bytes.Buffer
+	must.Do(t, csv.WriteDecisions(&buf, s, result.Sorted(recs)))
+	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage,action,other,greedy,gain,cost,leads
+"e, f",a,0,0,4,-1,uniform,true,3,true,0.5,0.25,0.1,0.01,0,,0,0,0,
+`
+	if got := buf.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCurvesCSV(t *testing.T) {
+	s, _ := tiny(t)
+	var buf bytes.Buffer
+	must.Do(t, csv.WriteCurves(&buf, s))
+	// 2 ± 12.7062047361747, the 0.975 quantile of Student's t at one degree of
+	// freedom: tan(0.475π).
+	const want = `environment,agent,step,runs,metric,mean,stderr,ci_low,ci_high
+"e, f",a,1,2,reward,2,1,-10.70620473617,14.70620473617
+"e, f",a,1,2,cumulative_reward,2,1,-10.70620473617,14.70620473617
+"e, f",b,1,2,reward,5,0,5,5
+"e, f",b,1,2,cumulative_reward,5,0,5,5
+`
+	if got := shorten(buf.String()); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+// shorten cuts numbers after eleven decimals: the last ones of a quantile depend
+// on how it is computed.
+func shorten(s string) string {
+	return regexp.MustCompile(`(\.\d{11})\d+`).ReplaceAllString(s, "$1")
+}
+
+func TestSummaryCSV(t *testing.T) {
+	s, _ := tiny(t)
+	s.Rows = s.Rows[3:4] // b, reward
+	var buf bytes.Buffer
+	must.Do(t, csv.WriteSummary(&buf, s))
+	// b minus a: 4 and 2, mean 3, standard error 1.
+	const want = `environment,agent,metric,n,failed,mean,stderr,ci_low,ci_high,iqm,iqm_ci_low,iqm_ci_high,difference,difference_ci_low,difference_ci_high
+"e, f",b,reward,2,1,5,0,5,5,5,NaN,NaN,3,-9.70620473617,15.70620473617
+`
+	if got := shorten(buf.String()); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+func TestCSVWritesNaN(t *testing.T) {
+	meta := result.Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}
+	s := aggregate(t, meta, []result.Record{okRecord("e", "a", 0, 1)})
+	var buf bytes.Buffer
+	must.Do(t, csv.WriteCurves(&buf, s))
+	if want := "e,a,1,1,reward,1,NaN,NaN,NaN\n"; !strings.Contains(buf.String(), want) {
+		t.Errorf("got %s, want a line %s", &buf, want)
+	}
+}
+
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestCSVReportsErrors(t *testing.T) {
+	s, _ := tiny(t)
+	if csv.WriteCurves(fullWriter{}, s) == nil || csv.WriteSummary(fullWriter{}, s) == nil {
+		t.Error("a full disk was not reported")
+	}
+}
+
+// unknown has metrics that a cell does not have.
+func unknown(t *testing.T) (*result.Summary, func(func(result.Record, error) bool)) {
+	t.Helper()
+	meta := result.Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e", "f"}, Agents: []string{"a"}, Runs: 2,
+		Metrics: nil, Recorded: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, "agent.*"}, Asked: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, "agent.*"},
+		Definitions: []metric.Definition{{Name: "agent.loss", Title: "agent loss"}}}
+	nan := math.NaN()
+	records := func(yield func(result.Record, error) bool) {
+		for _, r := range []result.Record{
+			{Environment: "e", Run: 0, Curves: map[result.Metric][]float64{result.Reward: {1, 2}, result.Regret: {1, 1}, result.EpisodeReturn: {nan, 4}, "agent.loss": {math.Inf(1), 3}}},
+			{Environment: "e", Run: 1, Curves: map[result.Metric][]float64{result.Reward: {1, 2}, result.Regret: {1, 2}, "agent.loss": {5, 3}}},
+			{Environment: "f", Run: 0, Curves: map[result.Metric][]float64{result.Reward: {1e308, nan}}, Infinite: []result.Metric{result.Reward}},
+			{Environment: "f", Run: 1, Curves: map[result.Metric][]float64{result.Reward: {1e308, 1e308}}},
+		} {
+			r.Agent, r.Status, r.Steps, r.Episodes = "a", result.OK, 2, 1
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	s := must.Get(result.Aggregate(meta, records))(t)
+	return s, records
+}
+
+// A metric that is not known is NaN.
+func TestCSVOfUnknownMetrics(t *testing.T) {
+	s, _ := unknown(t)
+	var b bytes.Buffer
+	must.Do(t, csv.WriteSummary(&b, s))
+	if !strings.Contains(b.String(), "\nf,a,regret,0,0,NaN,NaN,NaN,NaN,NaN,NaN,NaN") {
+		t.Errorf("summary.csv: %s", &b)
+	}
+}

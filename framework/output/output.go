@@ -1,0 +1,159 @@
+// Package output makes the files of an output directory that are made from its records: tables,
+// a database, comparisons, plots and the page of results.
+package output
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
+)
+
+// Output is a kind of files that are made from records. A new one is a package with one,
+// and a line in kinds.
+type Output struct {
+	Name string // in a config, or of rlrun export
+	Doc  string // what it makes, in a sentence
+	// Write makes the files in a directory, which exists, and returns their names there.
+	Write func(r *Results, directory string) (files []string, err error)
+}
+
+// Choose returns those of the outputs that a config names; all of them for no names.
+func Choose(all []Output, names []string) (list []Output, err error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	for i, name := range names {
+		k := slices.IndexFunc(all, func(o Output) bool { return o.Name == name })
+		if k < 0 {
+			return nil, plan.At(fmt.Errorf("there is no output %q", name), "outputs", i)
+		}
+		list = append(list, all[k])
+	}
+	return list, nil
+}
+
+// Results are what outputs are made from.
+type Results struct {
+	*store.Experiment
+	Summary *result.Summary // statistics of all records
+	Files   []string        // what outputs made, by their names in Dir
+	// Decision is what the test that stops the experiment says; nil if all runs are made.
+	Decision *store.Decision
+
+	runs     *result.Runs
+	compared *compare.Result
+}
+
+// Write computes the statistics of all records and makes the given outputs of them.
+// Without outputs it makes no files.
+func Write(e *store.Experiment, outputs ...Output) (*Results, error) {
+	if err := e.Reload(); err != nil {
+		return nil, err
+	}
+	runs, err := e.Dir.Records(context.Background(), e.Plan)
+	if err != nil {
+		return nil, err
+	}
+	s, err := runs.Aggregate(e.Meta())
+	if err != nil {
+		return nil, e.Dir.Explain(err)
+	}
+	r := New(e, s, runs)
+	if len(outputs) > 0 {
+		if err := e.Dir.CheckLinks(); err != nil {
+			return nil, err
+		}
+		tempfile.RemoveLeft(e.Dir.Path) // an interrupted report may have left some
+	}
+	for _, o := range outputs {
+		files, err := o.Write(r, e.Dir.Path)
+		if err != nil {
+			return r, err
+		}
+		r.Files = append(r.Files, files...)
+	}
+	return r, nil
+}
+
+// New returns the results of an experiment. It counts missing runs as not needed where the test that stops the
+// experiment has decided all that they are for.
+func New(e *store.Experiment, s *result.Summary, runs *result.Runs) *Results {
+	r := &Results{Experiment: e, Summary: s, Files: []string{}, runs: runs, Decision: store.Decided(e.Plan, s, runs)}
+	if r.Decision == nil {
+		return r
+	}
+	for i := range s.Counts {
+		c := &s.Counts[i]
+		if r.Decision.Needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
+			c.NotNeeded, c.Missing = c.Missing, 0
+		}
+	}
+	return r
+}
+
+// Follower reads an experiment again and again while it runs, and every record once.
+type Follower struct {
+	e       *store.Experiment
+	records *result.Follower
+}
+
+// Follow returns a follower of the experiment whose output directory is dir. Errors are
+// those of Dir.Read.
+func Follow(dir store.Dir) (*Follower, error) {
+	e, err := dir.Read()
+	if err != nil {
+		return nil, err
+	}
+	return &Follower{e, result.Follow(dir.Path)}, nil
+}
+
+// Read returns the results so far.
+func (f *Follower) Read() (*Results, error) {
+	if err := f.e.Reload(); err != nil {
+		return nil, err
+	}
+	s, runs, err := f.records.Read(f.e.Meta())
+	if err != nil {
+		return nil, err
+	}
+	return New(f.e, s, runs), nil
+}
+
+// Records returns all records, in an order that does not depend on who wrote them.
+func (r *Results) Records() iter.Seq2[result.Record, error] { return r.runs.All() }
+
+// WithoutCurves is Records without the curves, which take most of the time to read.
+func (r *Results) WithoutCurves() iter.Seq2[result.Record, error] { return r.runs.WithoutCurves() }
+
+// File makes one file of a name in a directory.
+func File(directory, name string, write func(io.Writer) error) error {
+	return result.WriteFile(filepath.Join(directory, name), write)
+}
+
+// Compare compares the agents as the config says; if it says nothing, by their reward
+// with the first one.
+func (r *Results) Compare() (*compare.Result, error) {
+	if r.compared != nil {
+		return r.compared, nil
+	}
+	o := compare.Options{Metric: result.Reward, Pairs: "first", Alpha: compare.DefaultAlpha, Correction: compare.Holm}
+	if c := r.Plan.Config.Compare; c != nil {
+		o.Metric, o.Pairs, o.Alpha, o.Scores = c.Metric, c.Pairs, c.Alpha, c.Scores
+	}
+	in := &compare.Input{Dir: r.Dir.Path, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: o.Metric, Alpha: o.Alpha}
+	if r.Decision != nil {
+		in.Until = r.Decision.Progress
+	}
+	var err error
+	r.compared, err = compare.Compare([]*compare.Input{in}, o)
+	return r.compared, err
+}

@@ -1,0 +1,48 @@
+package page
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/store"
+)
+
+// File is the page of results in an output directory.
+const File = "report.html"
+
+// Output makes the page.
+var Output = output.Output{
+	Name: "report",
+	Doc:  File + ": a page of curves and tables that opens offline",
+	Write: func(r *output.Results, directory string) ([]string, error) {
+		p, err := Of(r, true)
+		if err != nil {
+			return nil, err
+		}
+		return []string{File}, output.File(directory, File, func(w io.Writer) error { return WriteHTML(w, r.Summary, p) })
+	},
+}
+
+// Of returns what the page of an experiment shows besides the summary. If compared is true,
+// agents are compared as the config says, or else by their reward with the first one.
+func Of(r *output.Results, compared bool) (p Page, err error) {
+	p = Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics, Sweeps: sweeps(r.Plan)}
+	if p.Config, err = r.Dir.Text(store.ConfigFile); err != nil {
+		return p, err
+	}
+	if p.Provenance, err = r.Dir.Text(store.ProvenanceFile); err != nil {
+		return p, err
+	}
+	if compared && len(r.Summary.Meta.Agents) > 1 {
+		found, err := r.Compare()
+		if err != nil && r.Plan.Config.Compare == nil {
+			return p, nil // as of runs without rewards
+		}
+		if err != nil {
+			p.Notices = append(p.Notices, fmt.Sprintf("Agents were not compared: %v.", err))
+		}
+		p.Comparison = found
+	}
+	return p, nil
+}

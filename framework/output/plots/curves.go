@@ -1,0 +1,294 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Options choose what of a summary a figure shows and how.
+type Options struct {
+	Title  string   // default: environment and metric
+	Agents []string // default: all
+	Labels []string // of Agents in the legend; default: their own
+	// Smooth is the number of grid points in the moving average of a metric that
+	// is not cumulative; 0 and 1 are none. The band is the mean of the bands of
+	// the averaged points. So it is no narrower than the band of the average
+	// itself.
+	Smooth int
+	// LogX forces a logarithmic or linear axis of steps; nil means the one on
+	// which the recording grid is even.
+	LogX *bool
+
+	best bool // Agents come from the best to the worst
+}
+
+// maxPoints bounds the points drawn of a curve; more are not seen.
+const MaxPoints = 300
+
+// NewFigure draws one metric of the agents in one environment: the means over
+// runs with their 95 % bands. Of more than 20 agents the 10 best are in colour and the
+// others grey: one by one up to 60, else their median with the middle half and nine tenths. It fails where there is nothing to draw.
+func NewFigure(s *result.Summary, environment string, m result.Metric, opts Options) (*Figure, error) {
+	def := s.Meta.Define(m)
+	agents := opts.Agents
+	if agents == nil {
+		agents = s.Meta.Agents
+	}
+	if opts.Labels != nil && len(opts.Labels) != len(agents) {
+		return nil, fmt.Errorf("%d labels for %d agents", len(opts.Labels), len(agents))
+	}
+	f := &Figure{Title: opts.Title, XLabel: "steps", YLabel: def.Axis, LogX: IsLog(s.Meta.Grid)}
+	if f.Title == "" {
+		f.Title = fmt.Sprintf("%s: %s", environment, def.Title)
+	}
+	if s.Mixed != "" {
+		f.Title += " (mixed programs)"
+	}
+	if opts.LogX != nil {
+		f.LogX = *opts.LogX
+	}
+	for i, agent := range agents {
+		label := agent
+		if opts.Labels != nil {
+			label = opts.Labels[i]
+		}
+		c := s.Curve(environment, agent, m)
+		if c == nil {
+			if !slices.Contains(s.Meta.Agents, agent) {
+				return nil, fmt.Errorf("the experiment has no agent %q", agent)
+			}
+			c = &result.Curve{} // keeps the colours of the others
+		}
+		l := NewLine(label, c, def, opts.Smooth, MaxPoints)
+		for k := range l.Low {
+			l.Low[k], l.High[k] = s.Meta.Clamp(environment, m, int(l.X[k]), l.Low[k], l.High[k])
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	if len(f.Lines) > mostColored {
+		f.fade(s, environment, m, agents, opts.best)
+	}
+	if text := Partial(s, environment, m, agents); text != "" && opts.Title == "" {
+		f.Title += " (" + text + ")"
+	}
+	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
+		f.Levels = append(f.Levels, Level{"optimum", best})
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// partial says where curves are not of all runs that ended well; "" if they are everywhere.
+func Partial(s *result.Summary, environment string, m result.Metric, agents []string) string {
+	from := 0 // the first step at which all have one
+	for _, agent := range agents {
+		c, n := s.Curve(environment, agent, m), s.Count(environment, agent)
+		if c == nil || n == nil || s.Meta.Define(m).Sparse {
+			continue
+		}
+		k := len(c.Runs)
+		for k > 0 && c.Runs[k-1] >= n.OK {
+			k--
+		}
+		switch {
+		case k == len(c.Runs) && k > 0:
+			return "not all runs have a value"
+		case k > 0:
+			from = max(from, c.Steps[k])
+		}
+	}
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprintf("before step %s not all runs have a value", humanize.Comma(int64(from)))
+}
+
+// A figure of more than mostColored agents has colours and a legend for the best ones
+// alone.
+const (
+	mostColored = 20
+	bestColored = 10
+	faintPoints = 60
+	// mostFaint is the number of grey lines from which on their quantiles are drawn: more lines
+	// are one grey area.
+	mostFaint = 60
+)
+
+// fade puts the best agents first, unless they are sorted, and makes the others' lines
+// faint.
+func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, agents []string, sorted bool) {
+	sign := 1.0
+	if s.Meta.Define(m).Better == metric.Lower {
+		sign = -1
+	}
+	order, value := make([]int, len(agents)), make([]float64, len(agents))
+	for i, agent := range agents {
+		order[i], value[i] = i, math.Inf(-1)
+		if r := s.Row(environment, agent, m); r != nil && !math.IsNaN(r.Mean) {
+			value[i] = sign * r.Mean
+		}
+	}
+	if !sorted {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+	}
+	lines := make([]Line, len(order))
+	for k, i := range order {
+		lines[k] = f.Lines[i]
+		if k < bestColored {
+			continue
+		}
+		l := &lines[k]
+		l.Faint, l.Low, l.High = true, nil, nil
+		widths := slices.Repeat([]float64{1}, len(l.X))
+		l.X, l.Y = thin(l.X, widths, faintPoints, true), thin(l.Y, widths, faintPoints, true)
+	}
+	if len(lines)-bestColored > mostFaint {
+		for k := range bestColored { // its band would cover the others'
+			lines[k].Low, lines[k].High = nil, nil
+		}
+		lines = append(lines[:bestColored:bestColored], quantileLines(lines[bestColored:])...)
+	}
+	f.Lines = lines
+}
+
+// quantileLines are the median of lines with the same X, with the band of the middle half, and the
+// band of all but a tenth.
+func quantileLines(lines []Line) []Line {
+	n := 0
+	for i := range lines {
+		if len(lines[i].X) > len(lines[n].X) {
+			n = i
+		}
+	}
+	xs := lines[n].X
+	none := slices.Repeat([]float64{math.NaN()}, len(xs))
+	half := Line{X: xs, Y: slices.Clone(none), Low: slices.Clone(none), High: slices.Clone(none), Faint: true, Of: len(lines)}
+	most := Line{X: xs, Y: none, Low: slices.Clone(none), High: slices.Clone(none), Faint: true, Of: len(lines)}
+	var ys []float64
+	for k := range xs {
+		ys = ys[:0]
+		for i := range lines {
+			if k < len(lines[i].Y) && !math.IsNaN(lines[i].Y[k]) {
+				ys = append(ys, lines[i].Y[k])
+			}
+		}
+		if len(ys) == 0 {
+			continue
+		}
+		slices.Sort(ys)
+		half.Y[k], half.Low[k], half.High[k] = stat.Quantile(ys, 0.5), stat.Quantile(ys, 0.25), stat.Quantile(ys, 0.75)
+		most.Low[k], most.High[k] = stat.Quantile(ys, 0.05), stat.Quantile(ys, 0.95)
+	}
+	return []Line{most, half}
+}
+
+func NewLine(label string, c *result.Curve, def *metric.Definition, smooth, limit int) Line {
+	n := len(c.Steps)
+	l := Line{Label: label, X: make([]float64, n),
+		Y: slices.Clone(c.Mean), Low: slices.Clone(c.Low), High: slices.Clone(c.High)}
+	widths := make([]float64, n)
+	prev := 0
+	for i, step := range c.Steps {
+		l.X[i] = float64(step)
+		widths[i] = float64(step - prev)
+		prev = step
+	}
+	for _, ys := range []*[]float64{&l.Y, &l.Low, &l.High} {
+		if def.Sparse {
+			bridge(*ys)
+		}
+		if !def.Cumulative() {
+			*ys = movingAverage(*ys, widths, smooth)
+		}
+		*ys = thin(*ys, widths, limit, def.Cumulative())
+	}
+	l.X = thin(l.X, widths, limit, true)
+	return l
+}
+
+// bridge replaces NaNs between two values by points on a line from one to the other.
+func bridge(ys []float64) {
+	last := -1
+	for i, y := range ys {
+		if math.IsNaN(y) {
+			continue
+		}
+		for k := last + 1; k < i && last >= 0; k++ {
+			ys[k] = ys[last] + (y-ys[last])*float64(k-last)/float64(i-last)
+		}
+		last = i
+	}
+}
+
+// movingAverage averages the last k values at each point, weighted by the steps
+// they stand for. Values that are NaN do not count; a point that is NaN stays so.
+func movingAverage(ys, widths []float64, k int) []float64 {
+	if k <= 1 {
+		return ys
+	}
+	out := make([]float64, len(ys))
+	for i := range ys {
+		out[i] = mean(ys, widths, max(0, i-k+1), i+1)
+		if math.IsNaN(ys[i]) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// thin reduces values to at most limit: of each group of neighbours the last
+// where last is true, else their mean.
+func thin(ys, widths []float64, limit int, last bool) []float64 {
+	if len(ys) <= limit {
+		return ys
+	}
+	out := make([]float64, limit)
+	for i := range out {
+		start, end := i*len(ys)/limit, (i+1)*len(ys)/limit
+		if last {
+			out[i] = ys[end-1]
+		} else {
+			out[i] = mean(ys, widths, start, end)
+		}
+	}
+	return out
+}
+
+func mean(ys, widths []float64, start, end int) float64 {
+	sum, weight := 0.0, 0.0
+	for k := start; k < end; k++ {
+		if !math.IsNaN(ys[k]) {
+			sum += ys[k] * widths[k]
+			weight += widths[k]
+		}
+	}
+	return sum / weight
+}
+
+// isLog says whether a grid is nearer to even in log steps than in steps.
+func IsLog(grid []int) bool {
+	n := len(grid)
+	if n < 3 {
+		return false
+	}
+	return float64(grid[n-1]-grid[n-2]) > 5*float64(grid[1]-grid[0])
+}
+
+// Capital begins a title with a capital letter.
+func Capital(title string) string {
+	if title == "" {
+		return ""
+	}
+	return strings.ToUpper(title[:1]) + title[1:]
+}

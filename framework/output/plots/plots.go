@@ -1,0 +1,139 @@
+package plots
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
+)
+
+// Output makes the drawings.
+var Output = output.Output{
+	Name: "plots",
+	Doc:  "plots/: a drawing of each metric in each environment, and one of all environments",
+	Write: func(r *output.Results, directory string) ([]string, error) {
+		draw := r.Plan.Config.Report
+		o := Options{Smooth: draw.Smooth}
+		if draw.Axis != "" {
+			o.LogX = new(draw.Axis == "log")
+		}
+		return WritePlots(directory, r.Summary, draw.Metrics, o)
+	},
+}
+
+// chart is a kind of plot files. Its error is errNothing where there is nothing to draw.
+type chart struct {
+	// together says that one picture shows all environments, if there are several. The
+	// argument environment is then empty.
+	together bool
+	draw     func(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error)
+}
+
+// charts are all of them.
+var charts = []chart{
+	{false, drawFigure},
+	{true, drawPanels},
+}
+
+func drawFigure(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error) {
+	return NewFigure(s, environment, m, opts)
+}
+
+func drawPanels(s *result.Summary, _ string, m result.Metric, opts Options) (drawing, error) {
+	p, err := NewPanels(s, m, opts)
+	if err == nil && len(p.Figures) < 2 {
+		err = errNothing
+	}
+	return p, err
+}
+
+// WritePlots draws each metric of each environment into dir/plots as <environment>-<metric>.svg and
+// .png, and of several environments all in one picture as all-<metric>. It returns the paths of the
+// files in dir. want selects the metrics; nil means all. A metric without values of any agent is
+// left out. Of opts only Smooth and LogX count.
+func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Options) ([]string, error) {
+	directory := filepath.Join(dir, "plots")
+	if err := os.MkdirAll(directory, 0o777); err != nil {
+		return nil, err
+	}
+	var files []string
+	opts = Options{Smooth: opts.Smooth, LogX: opts.LogX}
+	// add draws the charts of one environment or, if it is empty, of all.
+	add := func(slug, environment string, m result.Metric) (drawn bool, err error) {
+		for _, c := range charts {
+			if c.together != (environment == "") {
+				continue
+			}
+			d, err := c.draw(s, environment, m, opts)
+			if errors.Is(err, errNothing) {
+				continue
+			}
+			if err != nil {
+				return drawn, err
+			}
+			drawn = true
+			for _, kind := range []struct {
+				ext   string
+				write func(io.Writer) error
+			}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
+				name := slug + "-" + result.Slug(string(m)) + kind.ext
+				if err := result.WriteFile(filepath.Join(directory, name), kind.write); err != nil {
+					return drawn, err
+				}
+				files = append(files, filepath.Join("plots", name))
+			}
+		}
+		return drawn, nil
+	}
+	slugs := store.PlotSlugs(s.Meta.Environments)
+	var metrics []result.Metric
+	for i, env := range s.Meta.Environments {
+		for _, m := range Chosen(s.MetricsOf(env, true), want) {
+			drawn, err := add(slugs[i+1], env, m)
+			if err != nil {
+				return files, err
+			}
+			if drawn && !slices.Contains(metrics, m) {
+				metrics = append(metrics, m)
+			}
+		}
+	}
+	if len(s.Meta.Environments) < 2 {
+		return files, nil
+	}
+	for _, m := range metrics {
+		if _, err := add(slugs[0], "", m); err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+// drawing is a picture in two formats.
+type drawing interface {
+	WriteSVG(w io.Writer) error
+	WritePNG(w io.Writer) error
+}
+
+// chosen keeps those of has that are in want, or all if want is nil. The metrics
+// made from the reward come with it.
+func Chosen(has, want []result.Metric) []result.Metric {
+	if len(want) == 0 {
+		return has
+	}
+	var out []result.Metric
+	for _, m := range has {
+		for _, w := range want {
+			if m == w || (w == result.Reward && m == result.CumulativeReward) {
+				out = append(out, m)
+				break
+			}
+		}
+	}
+	return out
+}

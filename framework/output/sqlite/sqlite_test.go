@@ -1,0 +1,139 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/output/sqlite"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+func okRecord(env, agent string, run int, reward ...float64) result.Record {
+	return result.Record{Environment: env, Agent: agent, Run: run, Status: result.OK, Steps: len(reward), Curves: map[result.Metric][]float64{result.Reward: reward}}
+}
+
+func aggregate(t *testing.T, meta result.Meta, recs []result.Record) *result.Summary {
+	t.Helper()
+	return must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
+}
+
+// tiny has two runs of two agents with numbers that can be worked out by hand:
+// runs of a give 1 and 3 (mean 2, standard error 1), of b twice 5 (no spread).
+func tiny(t *testing.T) (*result.Summary, []result.Record) {
+	t.Helper()
+	recs := []result.Record{
+		okRecord("e, f", "a", 0, 1), okRecord("e, f", "a", 1, 3),
+		okRecord("e, f", "b", 0, 5), okRecord("e, f", "b", 1, 5),
+		{Environment: "e, f", Agent: "b", Run: 2, Status: result.Failed, Steps: 4, Error: "plugin died"},
+	}
+	recs[0].Decisions = []result.Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
+	meta := result.Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []result.Metric{result.Reward}}
+	return aggregate(t, meta, recs), recs
+}
+
+func TestSQLite(t *testing.T) {
+	s, recs := tiny(t)
+	path := filepath.Join(t.TempDir(), "results 1?.db")
+	for range 2 { // the second replaces the first
+		must.Do(t, sqlite.Write(path, s, result.Sorted(recs)))
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("directory holds %v", entries)
+	}
+	plain := filepath.Join(filepath.Dir(path), "plain.db")
+	must.Do(t, os.Rename(path, plain))
+	db := must.Get(sql.Open("sqlite", plain))(t)
+	defer db.Close()
+	for _, tt := range []struct{ query, want string }{
+		{"SELECT count(*) FROM runs", "5"},
+		{"SELECT group_concat(run || status || steps) FROM runs WHERE agent = 'b'", "0ok1,1ok1,2failed4"},
+		{"SELECT avg(value) FROM outcomes WHERE agent = 'a' AND metric = 'reward'", "2"},
+		{"SELECT mean || '/' || runs || '/' || step FROM curves WHERE agent = 'a' AND metric = 'reward'", "2.0/2/1"},
+		{"SELECT round(ci_high, 6) FROM curves WHERE agent = 'a' AND metric = 'cumulative_reward'", "14.706205"},
+		{"SELECT environment || agent || run || error FROM failures", "e, fb2plugin died"},
+		{"SELECT option || explore || hold || capped || delta FROM decisions WHERE run = 0 AND step = 0", "uniform1310.5"},
+		{"PRAGMA integrity_check", "ok"},
+	} {
+		var got string
+		if err := db.QueryRow(tt.query).Scan(&got); err != nil || got != tt.want {
+			t.Errorf("%s: got %q, %v, want %q", tt.query, got, err, tt.want)
+		}
+	}
+}
+
+func TestSQLiteWritesNull(t *testing.T) {
+	recs := []result.Record{okRecord("e", "a", 0, 1)}
+	s := aggregate(t, result.Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}, recs)
+	path := filepath.Join(t.TempDir(), "results.db")
+	must.Do(t, sqlite.Write(path, s, result.Sorted(recs)))
+	db := must.Get(sql.Open("sqlite", path))(t)
+	defer db.Close()
+	var n int
+	if err := db.QueryRow("SELECT count(*) FROM curves WHERE stderr IS NULL").Scan(&n); err != nil || n != 2 {
+		t.Errorf("%d, %v; want 2", n, err)
+	}
+}
+
+// What stops the writing leaves the old database and no other file.
+func TestSQLiteIsAllOrNothing(t *testing.T) {
+	s, recs := tiny(t)
+	path := filepath.Join(t.TempDir(), "results.db")
+	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
+	broken := func(yield func(result.Record, error) bool) {
+		_ = yield(recs[0], nil) && yield(result.Record{}, errors.New("damaged"))
+	}
+	if err := sqlite.Write(path, s, broken); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("error is %v", err)
+	}
+	if data, _ := os.ReadFile(path); string(data) != "old" {
+		t.Error("the old file is gone")
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("directory holds %v", entries)
+	}
+}
+
+// unknown has metrics that a cell does not have.
+func unknown(t *testing.T) (*result.Summary, func(func(result.Record, error) bool)) {
+	t.Helper()
+	meta := result.Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e", "f"}, Agents: []string{"a"}, Runs: 2,
+		Metrics: nil, Recorded: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, "agent.*"}, Asked: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, "agent.*"},
+		Definitions: []metric.Definition{{Name: "agent.loss", Title: "agent loss"}}}
+	nan := math.NaN()
+	records := func(yield func(result.Record, error) bool) {
+		for _, r := range []result.Record{
+			{Environment: "e", Run: 0, Curves: map[result.Metric][]float64{result.Reward: {1, 2}, result.Regret: {1, 1}, result.EpisodeReturn: {nan, 4}, "agent.loss": {math.Inf(1), 3}}},
+			{Environment: "e", Run: 1, Curves: map[result.Metric][]float64{result.Reward: {1, 2}, result.Regret: {1, 2}, "agent.loss": {5, 3}}},
+			{Environment: "f", Run: 0, Curves: map[result.Metric][]float64{result.Reward: {1e308, nan}}, Infinite: []result.Metric{result.Reward}},
+			{Environment: "f", Run: 1, Curves: map[result.Metric][]float64{result.Reward: {1e308, 1e308}}},
+		} {
+			r.Agent, r.Status, r.Steps, r.Episodes = "a", result.OK, 2, 1
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	s := must.Get(result.Aggregate(meta, records))(t)
+	return s, records
+}
+
+// A metric that is not known is NULL, once a run.
+func TestSQLiteOfUnknownMetrics(t *testing.T) {
+	s, records := unknown(t)
+	path := filepath.Join(t.TempDir(), "results.db")
+	must.Do(t, sqlite.Write(path, s, records))
+	db := must.Get(sql.Open("sqlite", path))(t)
+	defer db.Close()
+	var null int
+	must.Do(t, db.QueryRow("SELECT count(*) FROM outcomes WHERE value IS NULL AND metric = 'regret' AND environment = 'f'").Scan(&null))
+	if null != 2 {
+		t.Errorf("%d outcomes of regret are NULL, want one a run", null)
+	}
+}

@@ -1,0 +1,165 @@
+// Package tables writes the records of an experiment as tables in long format, for pandas, R and
+// DuckDB: as Parquet and as CSV.
+package tables
+
+import (
+	"io"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Parquet and CSV make the same tables: runs, outcomes, curves and, of agents with
+// exploration, decisions.
+var (
+	Parquet = output.Output{Name: "parquet", Doc: "runs, outcomes, curves and decisions, one .parquet file each", Write: writeTables(parquetFile)}
+	CSV     = output.Output{Name: "csv", Doc: "the same tables as .csv files", Write: writeTables(csvFile)}
+)
+
+// The rows of the tables. Tags name the columns in every format.
+type (
+	runRow struct {
+		Environment string `parquet:"environment,dict"`
+		Agent       string `parquet:"agent,dict"`
+		Run         int64  `parquet:"run"`
+		Status      string `parquet:"status,dict"`
+		Steps       int64  `parquet:"steps"`
+		Episodes    int64  `parquet:"episodes"`
+		Error       string `parquet:"error"`
+	}
+	// outcomeRow is the value of a run: of a cumulative metric the last, of another the
+	// mean over all steps.
+	outcomeRow struct {
+		Environment string  `parquet:"environment,dict"`
+		Agent       string  `parquet:"agent,dict"`
+		Run         int64   `parquet:"run"`
+		Metric      string  `parquet:"metric,dict"`
+		Value       float64 `parquet:"value"`
+	}
+	// curveRow is a point of the curve of a single run.
+	curveRow struct {
+		Environment string  `parquet:"environment,dict"`
+		Agent       string  `parquet:"agent,dict"`
+		Run         int64   `parquet:"run"`
+		Metric      string  `parquet:"metric,dict"`
+		Step        int64   `parquet:"step"`
+		Value       float64 `parquet:"value"`
+	}
+	decisionRow struct {
+		Environment string  `parquet:"environment,dict"`
+		Agent       string  `parquet:"agent,dict"`
+		Run         int64   `parquet:"run"`
+		Step        int64   `parquet:"step"`
+		Episode     int64   `parquet:"episode"`
+		State       int64   `parquet:"state"` // −1 where observations are not discrete
+		Option      string  `parquet:"option,dict"`
+		Explore     bool    `parquet:"explore"`
+		Hold        int64   `parquet:"hold"`
+		Capped      bool    `parquet:"capped"`
+		Delta       float64 `parquet:"delta"`
+		P           float64 `parquet:"p"`
+		Share       float64 `parquet:"share"`
+		Advantage   float64 `parquet:"advantage"`
+		Action      int64   `parquet:"action"` // −1 where actions are not discrete
+		Other       string  `parquet:"other,dict"`
+		Greedy      float64 `parquet:"greedy"`
+		Gain        float64 `parquet:"gain"`
+		Cost        float64 `parquet:"cost"`
+		Leads       string  `parquet:"leads"`
+	}
+)
+
+func runRows(_ *output.Results, r *result.Record) []runRow {
+	return []runRow{{r.Environment, r.Agent, int64(r.Run), string(r.Status), int64(r.Steps), int64(r.Episodes), r.Error}}
+}
+
+func curveRows(s *output.Results, r *result.Record) (rows []curveRow) {
+	for _, m := range slices.Sorted(maps.Keys(r.Curves)) {
+		for i, x := range r.Curves[m] {
+			if i < len(s.Summary.Meta.Grid) && !math.IsNaN(x) {
+				rows = append(rows, curveRow{r.Environment, r.Agent, int64(r.Run), string(m), int64(s.Summary.Meta.Grid[i]), x})
+			}
+		}
+	}
+	return rows
+}
+
+func decisionRows(_ *output.Results, r *result.Record) (rows []decisionRow) {
+	for i := range r.Decisions {
+		d := &r.Decisions[i]
+		rows = append(rows, decisionRow{r.Environment, r.Agent, int64(r.Run), int64(d.Step), int64(d.Episode), int64(d.State),
+			d.Option, d.Explore, int64(d.Hold), d.Capped, d.Delta, d.P, d.Share, d.Advantage,
+			int64(d.Action), d.Other, d.Greedy, d.Gain, d.Cost, d.Leads})
+	}
+	return rows
+}
+
+func outcomeRows(s *output.Results) iter.Seq2[[]outcomeRow, error] {
+	return func(yield func([]outcomeRow, error) bool) {
+		for i := range s.Summary.Rows {
+			r := &s.Summary.Rows[i]
+			var rows []outcomeRow
+			for k, run := range r.Runs {
+				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), r.Values[k]})
+			}
+			for _, run := range r.Without { // not known
+				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), math.NaN()})
+			}
+			if !yield(rows, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ofRecords makes rows of every record.
+func ofRecords[T any](s *output.Results, rows func(*output.Results, *result.Record) []T) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		for rec, err := range s.Records() {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(rows(s, &rec), nil) {
+				return
+			}
+		}
+	}
+}
+
+// tableFile is a format of tables: a function a kind of row.
+type tableFile struct {
+	extension string
+	runs      func(io.Writer, iter.Seq2[[]runRow, error]) error
+	outcomes  func(io.Writer, iter.Seq2[[]outcomeRow, error]) error
+	curves    func(io.Writer, iter.Seq2[[]curveRow, error]) error
+	decisions func(io.Writer, iter.Seq2[[]decisionRow, error]) error
+}
+
+var (
+	parquetFile = tableFile{".parquet", writeParquet[runRow], writeParquet[outcomeRow], writeParquet[curveRow], writeParquet[decisionRow]}
+	csvFile     = tableFile{".csv", writeCSV[runRow], writeCSV[outcomeRow], writeCSV[curveRow], writeCSV[decisionRow]}
+)
+
+// writeTables writes the tables; decisions only if there are any.
+func writeTables(f tableFile) func(*output.Results, string) ([]string, error) {
+	return func(s *output.Results, directory string) (files []string, err error) {
+		add := func(name string, write func(io.Writer) error) {
+			if err == nil {
+				files = append(files, name+f.extension)
+				err = output.File(directory, name+f.extension, write)
+			}
+		}
+		add("runs", func(w io.Writer) error { return f.runs(w, ofRecords(s, runRows)) })
+		add("outcomes", func(w io.Writer) error { return f.outcomes(w, outcomeRows(s)) })
+		add("curves", func(w io.Writer) error { return f.curves(w, ofRecords(s, curveRows)) })
+		if len(s.Summary.Choices) > 0 {
+			add("decisions", func(w io.Writer) error { return f.decisions(w, ofRecords(s, decisionRows)) })
+		}
+		return files, err
+	}
+}

@@ -1,0 +1,104 @@
+package tensorboard
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rlrun/rlrun/framework/output/outputtest"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// The checksum of the nine digits is the check value of CRC-32C in every catalogue.
+func TestChecksum(t *testing.T) {
+	const check = uint32(0xe3069283)
+	const mask = uint32(0xa282ead8)
+	unmasked := masked([]byte("123456789")) - mask
+	if got := unmasked>>17 | unmasked<<15; got != check {
+		t.Errorf("CRC-32C is %x, want %x", got, check)
+	}
+}
+
+// Event files are TFRecords of Event messages, as a decoder that is not ours sees them.
+func TestTensorBoard(t *testing.T) {
+	dir := t.TempDir()
+	files := must.Get(Output.Write(outputtest.Small(t), dir))(t)
+	want := filepath.Join("two-arms", "a_1", "run-0", "events.out.tfevents.1700000000.rlrun")
+	if len(files) != 2 || files[0] != want { // a failed run has no events
+		t.Fatalf("files %v", files)
+	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, want)))(t)
+	type scalar struct {
+		step  uint64
+		tag   string
+		value float32
+	}
+	var got []scalar
+	for len(data) > 0 {
+		n := binary.LittleEndian.Uint64(data)
+		event := data[12 : 12+n]
+		if masked(data[:8]) != binary.LittleEndian.Uint32(data[8:]) || masked(event) != binary.LittleEndian.Uint32(data[12+n:]) {
+			t.Fatal("a checksum is wrong")
+		}
+		data = data[16+n:]
+		var step uint64
+		fields(t, event, func(num protowire.Number, number uint64, bytes []byte) {
+			switch num {
+			case 1:
+				if math.Float64frombits(number) != 1.7e9 {
+					t.Errorf("wall time %g", math.Float64frombits(number))
+				}
+			case 2:
+				step = number
+			case 5:
+				fields(t, bytes, func(_ protowire.Number, _ uint64, value []byte) {
+					s := scalar{step: step}
+					fields(t, value, func(num protowire.Number, number uint64, tag []byte) {
+						if num == 1 {
+							s.tag = string(tag)
+						} else {
+							s.value = math.Float32frombits(uint32(number))
+						}
+					})
+					got = append(got, s)
+				})
+			}
+		})
+	}
+	if !slices.Equal(got, []scalar{{1, "reward", 1}, {4, "episode_return", 2}, {4, "reward", 0.5}}) {
+		t.Errorf("scalars %v", got)
+	}
+}
+
+// fields calls f with every field of a message: its number or its bytes.
+func fields(t *testing.T, message []byte, f func(num protowire.Number, number uint64, bytes []byte)) {
+	t.Helper()
+	for len(message) > 0 {
+		num, kind, n := protowire.ConsumeTag(message)
+		message = message[max(n, 0):]
+		var number uint64
+		var bytes []byte
+		switch kind {
+		case protowire.VarintType:
+			number, n = protowire.ConsumeVarint(message)
+		case protowire.Fixed32Type:
+			var x uint32
+			x, n = protowire.ConsumeFixed32(message)
+			number = uint64(x)
+		case protowire.Fixed64Type:
+			number, n = protowire.ConsumeFixed64(message)
+		case protowire.BytesType:
+			bytes, n = protowire.ConsumeBytes(message)
+		}
+		if n <= 0 {
+			t.Fatalf("cannot decode %x", message)
+		}
+		f(num, number, bytes)
+		message = message[n:]
+	}
+}

@@ -1,5 +1,0 @@
-package report
-
-import "github.com/rlrun/rlrun/framework/report/reporttest"
-
-var demo, invented = reporttest.Demo, reporttest.Invented
