@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/output/plots"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/framework/store"

@@ -19,8 +19,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/output/plots"
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/studies/checkout"

@@ -14,13 +14,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/output/page"
 	"github.com/rlrun/rlrun/framework/output/outputtest"
+	"github.com/rlrun/rlrun/framework/output/page"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-func page(t testing.TB, s *result.Summary, p page.Page) string {
+func render(t testing.TB, s *result.Summary, p page.Page) string {
 	t.Helper()
 	var b strings.Builder
 	must.Do(t, page.WriteHTML(&b, s, p))
@@ -31,7 +31,7 @@ func page(t testing.TB, s *result.Summary, p page.Page) string {
 func open(t *testing.T, ctx context.Context, s *result.Summary, p page.Page, width int64, theme string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	must.Do(t, os.WriteFile(file, []byte(page(t, s, p)), 0o600))
+	must.Do(t, os.WriteFile(file, []byte(render(t, s, p)), 0o600))
 	must.Do(t, chromedp.Run(ctx, chromedp.EmulateViewport(width, 900),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
 		chromedp.Navigate("file://"+file), chromedp.WaitVisible("#scores figure svg")))
@@ -286,7 +286,7 @@ func BenchmarkOpenPage(b *testing.B) {
 			for i := range size.agents {
 				labels = append(labels, fmt.Sprintf("agent %d", i))
 			}
-			text := page(b, outputtest.Invented(labels, size.environments, 200), page.Page{})
+			text := render(b, outputtest.Invented(labels, size.environments, 200), page.Page{})
 			file := filepath.Join(b.TempDir(), "report.html")
 			must.Do(b, os.WriteFile(file, []byte(text), 0o600))
 			open := func() (ms float64) {
