@@ -23,7 +23,7 @@ import (
 // property is a parameter in a schema.
 type property struct {
 	Type             string
-	Enum             []string
+	Enum             []any
 	Default          any
 	Minimum          *float64
 	Maximum          *float64
@@ -46,8 +46,8 @@ func (p property) others() (values []any) {
 		}
 	case "boolean":
 		return []any{p.Default != true}
-	case "array": // bounds of two elements, as mountaincar has
-		return []any{[]float64{-0.9, -0.05}, []float64{0.4, 0.05}}
+	case "array": // bounds of two elements, as mountaincar has, or a map
+		return []any{[]float64{-0.9, -0.05}, []float64{0.4, 0.05}, []string{"SH", "FG"}}
 	case "integer", "number":
 		for _, x := range candidates {
 			if x != number && (p.Type == "number" || x == math.Trunc(x)) && p.contains(x) {
@@ -259,6 +259,74 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 		err = nil
 	}
 	return done, err
+}
+
+// Every parameter of every bundled environment changes what happens to a random agent, or what the
+// environment says of itself, or is refused; beside the defaults and beside each choice of the others.
+func TestEveryParameterOfEnvironmentsHasAnEffectOrIsRefused(t *testing.T) {
+	// These act where a random agent seldom comes: at the goal of mountaincar, and after many steps.
+	seldom := map[string]bool{"rlrun/acrobot@1 dynamics": true, "rlrun/mountaincar@1 goal_velocity": true}
+	for _, p := range All() {
+		d := must.Get(p.Describe(t.Context()))(t)
+		if d.Kind != vector.KindEnvironment || d.ID == "rlrun/model@1" { // whose parameters are files
+			continue
+		}
+		t.Run(d.ID, func(t *testing.T) {
+			t.Parallel()
+			var schema property
+			must.Do(t, json.Unmarshal(d.Params, &schema))
+			all := map[string]property{}
+			flat("", schema.Properties, all)
+			contexts := []map[string]any{{}}
+			for name, x := range all {
+				if x.Type == "string" || x.Type == "boolean" {
+					for _, v := range x.others() {
+						contexts = append(contexts, set(nil, name, v))
+					}
+				}
+			}
+			for _, context := range contexts {
+				plain, err := happens(t, p, context)
+				if err != nil {
+					continue
+				}
+				for name, x := range all {
+					first, _, _ := strings.Cut(name, ".")
+					if _, fixed := context[first]; fixed || len(x.others()) == 0 || seldom[d.ID+" "+name] {
+						continue
+					}
+					if !slices.ContainsFunc(x.others(), func(v any) bool {
+						got, err := happens(t, p, set(context, name, v))
+						return err == nil && got != plain || err != nil && strings.Contains(err.Error(), "has no effect")
+					}) {
+						t.Errorf("with %v, %s is accepted and changes nothing", context, name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// happens is what happens to a random agent, and what the environment says of itself.
+func happens(t *testing.T, p vector.Plugin, params map[string]any) (string, error) {
+	const lanes, steps = 2, 300
+	e, err := p.OpenEnvironment(t.Context(), must.Get(json.Marshal(params))(t), lanes)
+	if err != nil {
+		return "", err
+	}
+	spec := e.Spec()
+	a := must.Get(bundled("random").OpenAgent(t.Context(), nil, spec, lanes))(t)
+	outcomes, err := loop.Run(t.Context(), loop.Batch{
+		Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, spec.ID), Steps: steps, Grid: everyStep(steps), Discount: 1, Metrics: []result.Metric{result.Reward, metric.EpisodeRate},
+	})
+	if err != nil {
+		return "", err
+	}
+	happened := fmt.Sprintf("%+v", spec)
+	for _, o := range outcomes {
+		happened += fmt.Sprintln(o.Curves)
+	}
+	return happened, nil
 }
 
 func everyStep(n int) (grid []int) {
