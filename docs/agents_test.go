@@ -86,7 +86,7 @@ func TestDefaultsHaveSources(t *testing.T) {
 		visit = func(path string, s schema) {
 			for name, sub := range s.Properties {
 				leaf := sub.Properties == nil && sub.Ref == ""
-				if leaf && !slices.Contains(s.Required, name) && !said(sub.Description) && !strings.HasPrefix(sub.Description, "Former name of ") {
+				if leaf && !slices.Contains(s.Required, name) && !said(sub.Description) {
 					t.Errorf("%s%s.%s does not say where its default comes from: %q", d.ID, path, name, sub.Description)
 				}
 				visit(path+"."+name, sub)

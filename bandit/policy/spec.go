@@ -25,7 +25,6 @@ type Spec struct {
 
 	Bound   string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index use. Default U for optimistic, the paper's, and V for index, a choice of ours."`
 	Order   string `json:"order,omitempty" jsonschema:"enum=advantage,enum=gamma,default=advantage" jsonschema_description:"Which arm optimistic takes if several are worth exploring: the one with the largest advantage sup U, or with the smallest gamma*. The paper has two arms; the default is a choice of ours."`
-	Score   string `json:"score,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"Former name of bound."`
 	Compare string `json:"compare,omitempty" jsonschema:"enum=mean,enum=pairs,enum=all-pairs,default=mean" jsonschema_description:"How P(q_i >= q_j + delta) compares the population of arm i with arm j: with the mean of j, with the members of j one to one, or with all pairs of members. Default: the mean, which the paper's lemma needs (docs/theory.md 1.4)."`
 	Draw    string `json:"draw,omitempty" jsonschema:"enum=per-arm,enum=common,default=per-arm" jsonschema_description:"Whether each arm draws its own population member, or one number k is drawn for all arms. The paper leaves it open; the default is a choice of ours."`
 	Choice  string `json:"choice,omitempty" jsonschema:"enum=argmax,enum=program,default=argmax" jsonschema_description:"How optimistic-stochastic chooses: the largest u_i, default of the paper, or as a published program of its author does, which by mistake mostly takes the first arm that passes."`
@@ -140,7 +139,7 @@ func NewOn(s Spec, arms []bandit.Learner, task Task) (Policy, error) {
 }
 
 // check returns the kind of s. It returns an error if the task is invalid, or if a
-// field is set that the kind does not use. It gives a field its present name.
+// field is set that the kind does not use.
 func (s *Spec) check(task Task) (kind, error) {
 	if task.Arms < 1 || task.Arms > math.MaxInt32 {
 		return kind{}, fmt.Errorf("arms is %d, must be between 1 and %d", task.Arms, math.MaxInt32)
@@ -149,12 +148,6 @@ func (s *Spec) check(task Task) (kind, error) {
 		return kind{}, fmt.Errorf("the range of rewards [%v, %v] is empty", task.Low, task.High)
 	}
 	k, err := kindOf(s.Kind)
-	switch {
-	case s.Score != "" && s.Bound != "":
-		return kind{}, errors.New("policy: score is the former name of bound: remove it")
-	case s.Score != "":
-		s.Bound, s.Score = s.Score, ""
-	}
 	if err == nil {
 		err = refuse(*s, s.Kind, k.fields)
 	}

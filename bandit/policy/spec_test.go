@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,8 +43,6 @@ func TestSpecErrors(t *testing.T) {
 		{Spec{Kind: "optimistic", Bound: "W"}, BeliefSpec{}, unit, `bound is "W", must be U, U+ or V`},
 		{Spec{Kind: "optimistic", Bound: "V", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to bound U only"},
 		{Spec{Kind: "index", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to bound U only"},
-		{Spec{Kind: "optimistic", Bound: "V", Score: "V"}, BeliefSpec{}, unit, "policy: score is the former name of bound: remove it"},
-		{Spec{Kind: "greedy", Score: "V"}, BeliefSpec{}, unit, "policy: bound does not apply to greedy"},
 		{Spec{Kind: "optimistic", Order: "phi"}, BeliefSpec{}, unit, `order is "phi", must be advantage or gamma`},
 		{Spec{Kind: "optimistic", Order: "gamma", Compare: "pairs"}, BeliefSpec{}, unit, "order gamma needs bound U and compare mean"},
 		{Spec{Kind: "optimistic", Compare: "pair"}, BeliefSpec{}, unit, `compare is "pair", must be mean, pairs or all-pairs`},
@@ -360,24 +357,6 @@ func TestTaskCheck(t *testing.T) {
 	}
 }
 
-// A specification with the former name of a field makes the same policy.
-func TestFormerNames(t *testing.T) {
-	task := Task{Arms: 4, Low: 0, High: 1}
-	var selected [2][]int
-	for i, s := range []Spec{{Kind: "index", Bound: "U+"}, {Kind: "index", Score: "U+"}} {
-		rng := rand.New(rand.NewPCG(1, 2))
-		p := must.Get(New(s, BeliefSpec{Kind: "beta"}, task, rng))(t)
-		for range 50 {
-			arm := p.SelectArm(rng)
-			p.Update(arm, float64(rng.IntN(2)), rng)
-			selected[i] = append(selected[i], arm)
-		}
-	}
-	if !slices.Equal(selected[0], selected[1]) {
-		t.Errorf("bound selects %v, score %v", selected[0], selected[1])
-	}
-}
-
 // TestSchemaTagsAgree: the names in the tags are those that the code knows.
 func TestSchemaTagsAgree(t *testing.T) {
 	known := map[string]bool{}
@@ -401,7 +380,7 @@ func TestSchemaTagsAgree(t *testing.T) {
 	}
 	for field := range reflect.TypeFor[Spec]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name != "kind" && name != "score" && !used[name] { // score is the former name of bound
+		if name != "kind" && !used[name] {
 			t.Errorf("no policy takes %s", name)
 		}
 	}
