@@ -10,6 +10,9 @@ import (
 // The zero value is the whole experiment.
 type Shard struct{ Index, Of int }
 
+// MostShards is the largest number of shards of an experiment.
+const MostShards = 1_000_000
+
 // ParseShard reads I/N, with I from 0 to N-1.
 func ParseShard(text string) (Shard, error) {
 	index, of, ok := strings.Cut(text, "/")
@@ -18,6 +21,8 @@ func ParseShard(text string) (Shard, error) {
 	switch {
 	case !ok || err1 != nil || err2 != nil || n < 1 || i < 0:
 		return Shard{}, fmt.Errorf("a shard is I/N such as 0/50, not %q", text)
+	case n > MostShards:
+		return Shard{}, fmt.Errorf("an experiment has at most %d shards, not %d", MostShards, n)
 	case i >= n:
 		return Shard{}, fmt.Errorf("there is no shard %s: shards count from 0, so the last of %d is %d/%d", text, n, n-1, n)
 	}

@@ -59,10 +59,10 @@ func blockStyle(n *yaml.Node) {
 func ParseConfig(data []byte) (c Config, err error) {
 	var doc any // refuses keys that are there twice, and aliases without end
 	var node yaml.Node
-	if err = yaml.Unmarshal(data, &doc); err != nil {
-		return c, err
+	if err = yaml.Unmarshal(data, &node); err == nil {
+		err = node.Decode(&doc)
 	}
-	if err = yaml.Unmarshal(data, &node); err != nil {
+	if err != nil {
 		return c, err
 	}
 	keepNumbers(&node, &doc, false)

@@ -44,6 +44,11 @@ func ReadPins(path string) (*Pins, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parsePins(path, data)
+}
+
+// parsePins reads the content of a lock file.
+func parsePins(path string, data []byte) (*Pins, error) {
 	var p Pins
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)

@@ -278,7 +278,11 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 		return fmt.Errorf("reading records: %w", err)
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(f, 1<<18)
+	return r.addLines(name, bufio.NewReaderSize(f, 1<<18), labels)
+}
+
+// addLines is addFile of what is read from the file.
+func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]string) error {
 	origin, _ := OriginOf(name)
 	var offset int64
 	var data []byte

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -54,7 +55,7 @@ func (d Dir) Shards() (list []ShardStatus, err error) {
 	}
 	for _, name := range names {
 		var s ShardStatus
-		if _, err := d.readJSON(shardsDir+"/"+name, &s, ""); err == nil && s.Of > 0 {
+		if _, err := d.readJSON(shardsDir+"/"+name, &s, ""); err == nil && s.Of > 0 && s.Of <= plan.MostShards {
 			// A run that is not finished changes the live file alone.
 			if live, err := os.Stat(d.path(liveDir + "/" + name)); err == nil && live.ModTime().After(s.Updated) {
 				s.Updated = live.ModTime().UTC()
@@ -79,6 +80,9 @@ func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
 // whole. It is 0 if there were no shards, or several numbers of them.
 func (d Dir) Division() (int, error) {
 	prov, err := d.Provenance()
+	if err == nil && (prov.Shards < 0 || prov.Shards > plan.MostShards) {
+		err = fmt.Errorf("%s: there cannot be %d shards", d.path(ProvenanceFile), prov.Shards)
+	}
 	if err != nil || prov.Shards > 0 {
 		return prov.Shards, err
 	}

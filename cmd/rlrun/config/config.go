@@ -117,7 +117,7 @@ func (f *File) decode() error {
 	if problems != nil {
 		return problems
 	}
-	v, err := newValidator(plan.Schema())
+	v, err := configValidator()
 	if err != nil {
 		return fmt.Errorf("the schema of experiments: %w", err)
 	}

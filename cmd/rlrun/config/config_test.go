@@ -45,7 +45,7 @@ func load(t *testing.T, text string, args ...string) (*File, string) {
 	return f, ""
 }
 
-func parseFlags(t *testing.T, args []string) *pflag.FlagSet {
+func parseFlags(t testing.TB, args []string) *pflag.FlagSet {
 	t.Helper()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	Flags(fs)

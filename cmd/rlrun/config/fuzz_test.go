@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/plan"
-	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -26,10 +25,9 @@ func FuzzConfig(f *testing.F) {
 		data := must.Get(os.ReadFile(path))(f)
 		f.Add(data)
 	}
+	flags := parseFlags(f, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		name := filepath.Join(t.TempDir(), "exp.yaml")
-		must.Do(t, os.WriteFile(name, data, 0o600))
-		file, err := Load(name, nil, parseFlags(t, nil))
+		file, err := Parse("exp.yaml", data, flags)
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error without a text")
@@ -48,8 +46,7 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		text := must.Get(first.Config.YAML())(t)
-		must.Do(t, os.WriteFile(name, text, 0o600))
-		c, err := store.ReadConfig(name)
+		c, err := plan.ParseConfig(text)
 		if err != nil {
 			t.Fatalf("the config that was written: %v\n%s", err, text)
 		}

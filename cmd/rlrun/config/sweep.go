@@ -53,7 +53,7 @@ func (f *File) checkExploration() (Problems, error) {
 		if len(sweep) == 0 {
 			continue
 		}
-		v, err := newValidator(explorationSchema())
+		v, err := explorationValidator()
 		if err != nil {
 			return nil, fmt.Errorf("the schema of experiments: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/internal/spelling"
 )
 
@@ -27,6 +29,12 @@ type validator struct {
 	compiled *jsonschema.Schema
 	source   any
 }
+
+// Of configs themselves, and of the keys of exploration that they sweep. Each is compiled once.
+var (
+	configValidator      = sync.OnceValues(func() (*validator, error) { return newValidator(plan.Schema()) })
+	explorationValidator = sync.OnceValues(func() (*validator, error) { return newValidator(explorationSchema()) })
+)
 
 // newValidator compiles a schema. A schema cannot refer to files or the network.
 func newValidator(schema []byte) (*validator, error) {

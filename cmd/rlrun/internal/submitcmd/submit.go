@@ -202,6 +202,8 @@ func (s *submission) checkFlags(cmd *cobra.Command) error {
 		return cli.Usagef("--to must be slurm, kubernetes or parallel, not %q%s", s.To, cli.Suggest(s.To, []string{"slurm", "kubernetes", "parallel"}, ""))
 	case s.Tasks < 0 || s.Tasks == 0 && cmd.Flags().Changed("tasks"):
 		return cli.Usagef("--tasks must be positive, not %d", s.Tasks)
+	case s.Tasks > plan.MostShards:
+		return cli.Usagef("--tasks must be %d or less, not %d", plan.MostShards, s.Tasks)
 	case s.Cpus < 1:
 		return cli.Usagef("--cpus must be positive, not %d", s.Cpus)
 	case s.AtOnce < 0 || s.AtOnce == 0 && cmd.Flags().Changed("at-once"):
@@ -460,14 +462,18 @@ func submitted(dir string) (old submission, err error) {
 	if err != nil {
 		return old, err
 	}
-	err = json.Unmarshal(data, &old)
-	if err == nil && (old.Tasks < 1 || targets[old.To] == nil) {
-		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
-	}
-	if err != nil {
+	if old, err = parseSubmission(data); err != nil {
 		return old, cli.Usagef("%s is not as rlrun submit writes it (%w). If rlrun submit was killed, remove %s and submit again", path, err, filepath.Dir(path))
 	}
 	return old, nil
+}
+
+func parseSubmission(data []byte) (old submission, err error) {
+	err = json.Unmarshal(data, &old)
+	if err == nil && (old.Tasks < 1 || old.Tasks > plan.MostShards || targets[old.To] == nil) {
+		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
+	}
+	return old, err
 }
 
 // override takes what the command's flags give. It refuses flags that --missing does not know.

@@ -178,7 +178,11 @@ func parseBelief(text string) (*belief, error) {
 	if err != nil {
 		return fail("%v", err)
 	}
-	return &belief{made, kind, v}, nil
+	b := &belief{made, kind, v}
+	if mean, sd := made.Mean(), b.sd(); math.IsNaN(mean) || math.IsInf(mean, 0) || math.IsNaN(sd) {
+		return fail("its mean or its deviation is beyond the largest number; give smaller values")
+	}
+	return b, nil
 }
 
 // values reads "3,4" or "a=3,b=4".
