@@ -723,6 +723,7 @@ class Options(rlrun.VectorOptionAgent):
             np.array([[False, True, True], [True, True, True]])[who],
             greedy=1,
             reveals=[-1, -1, 0.5],
+            steps=[7, 0, 0],
             optimal=np.array([[20.0, 21], [22, 23]])[who],
         )
 
@@ -806,6 +807,7 @@ def test_problems_one_by_one_are_those_of_columns() -> None:
             int(row[:1].sum()),
             [-1, -1, 0.5][-row.sum() :],
             columns.optimal[i],
+            steps=[7, 0, 0][-row.sum() :],
         )
         for i, row in enumerate(columns.offered)
     ]
@@ -841,6 +843,23 @@ def test_pairs_follow_the_named_options() -> None:
 TWO = np.zeros((2, 2, 2))
 
 
+def test_options_ask_for_steps() -> None:
+    for answer, holds in (
+        (None, [0, 0, 7, 0, 0]),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a", "b"], [[0], [1]], steps=[0, 3])], [0, 0, 3]),
+        ([rlrun.Problem(["a"], [[0]])] * 2, []),
+    ):
+        lanes = deciding()
+        lanes.set_option_kinds([])
+        lanes.agent.answer = answer  # type: ignore[attr-defined]
+        reply = pb.AgentReply()
+        decided = lanes.decide(
+            signals(NEW_RUN, NEW_RUN), seeds(1, 2), feedback([0, 1], [0, 0], [False] * 2), np.ones(2, bool)
+        )
+        decided[1].write(reply, {})
+        assert np.frombuffer(reply.holds, "<u4").tolist() == holds
+
+
 @pytest.mark.parametrize(
     ("answer", "wrong"),
     [
@@ -850,6 +869,8 @@ TWO = np.zeros((2, 2, 2))
         (rlrun.Problems(["a", "b"], TWO, np.array([[True, True], [False, True]])), "number 0 of 2, is not offered"),
         (rlrun.Problems(["a", "b"], TWO, optimal=np.zeros(2)), r"optimal of shape \(2,\), must be of shape \(2, 2\)"),
         (rlrun.Problems(["a", "b"], TWO, reveals=[0]), r"reveals of shape \(1,\), must be of shape \(2,\)"),
+        (rlrun.Problems(["a", "b"], TWO, steps=[1]), r"steps of shape \(1,\), must be of shape \(2,\)"),
+        (rlrun.Problems(["a", "b"], TWO, steps=[0, -1]), "steps are .* must be whole numbers of at least 0"),
         ([rlrun.Problem(["a"], [[0]])], "1 problems for 2 lanes"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), must be .* \(1, 1\)"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values are no array of numbers"),
