@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	_ "embed"
 	"html/template"
 	"io"
@@ -96,10 +95,5 @@ func WriteHTML(w io.Writer, r *Result) error {
 	if err != nil {
 		return err
 	}
-	var buf bytes.Buffer
-	if err := t.Execute(&buf, v); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, printable.Text(buf.String()))
-	return err
+	return printable.Page(w, t, v)
 }

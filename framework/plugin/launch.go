@@ -102,7 +102,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return fail(errors.Unwrap(err))
 	}
-	if o.Memory > 0 && !subprocess.CanLimitMemory() {
+	if o.Memory > 0 && !subprocess.CanLimitMemory {
 		return fail(errors.New("memory can be limited on Linux only"))
 	}
 	var files startFiles

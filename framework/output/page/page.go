@@ -7,7 +7,6 @@
 package page
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -108,12 +107,7 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	if err != nil {
 		return err
 	}
-	var buf bytes.Buffer
-	if err := t.Execute(&buf, v); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, printable.Text(buf.String()))
-	return err
+	return printable.Page(w, t, v)
 }
 
 // served tells the script of a live page where its data are.

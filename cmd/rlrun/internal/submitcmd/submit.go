@@ -331,11 +331,6 @@ func count(n int) []int {
 	return list
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // Files of DIR/submit that every target has.
 const (
 	configName     = "config.yaml"

@@ -11,9 +11,6 @@ import (
 // writes to at most some tens of megabytes of new memory in it.
 const memoryInterval = 20 * time.Millisecond
 
-// CanLimitMemory says whether LimitMemory works on this system.
-func CanLimitMemory() bool { return canLimitMemory }
-
 // LimitMemory bounds the main memory, in bytes, that the process and those that it starts
 // may hold together. The host looks at what they hold, kills all of them if it is more, and
 // Ending says so. It must be called before Start.

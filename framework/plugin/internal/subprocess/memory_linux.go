@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-const canLimitMemory = true
+// CanLimitMemory says whether LimitMemory works on this system.
+const CanLimitMemory = true
 
 // residentBytes returns how much main memory a process and its descendants hold,
 // 0 for a process that has ended. What they share counts once for each.
@@ -40,4 +41,16 @@ func children(pid int) (list []int) {
 		}
 	}
 	return list
+}
+
+// raiseOOMScore makes the kernel, when the machine runs out of memory, end a plugin
+// and what it starts rather than its host. /proc may be absent.
+func raiseOOMScore(pid int) {
+	own, err := os.ReadFile("/proc/self/oom_score_adj")
+	if err != nil {
+		return
+	}
+	if score, err := strconv.Atoi(strings.TrimSpace(string(own))); err == nil {
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), fmt.Append(nil, min(score+300, 1000)), 0)
+	}
 }

@@ -5,6 +5,7 @@ package subprocess
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -23,4 +24,11 @@ func killGroup(p *os.Process) error {
 		return err
 	}
 	return nil
+}
+
+// setProcessAttributes gives the plugin a process group of its own. So the terminal's
+// interrupt does not reach it, and it can be killed with its children.
+func setProcessAttributes(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithHost(cmd.SysProcAttr)
 }

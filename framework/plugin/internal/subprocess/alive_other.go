@@ -1,6 +1,0 @@
-//go:build !unix
-
-package subprocess
-
-// Alive is not known here.
-func Alive(int) bool { return false }
