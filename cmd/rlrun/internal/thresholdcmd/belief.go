@@ -174,15 +174,16 @@ func parseBelief(text string) (*belief, error) {
 	if err != nil {
 		return fail("%v", err)
 	}
+	for _, x := range v { // products of three are numbers
+		if size := math.Abs(x); size > 1e100 || size < 1e-100 && size > 0 {
+			return fail("%v cannot be computed with: values other than 0 must lie between 1e-100 and 1e100 in size", x)
+		}
+	}
 	made, err := kind.make(v)
 	if err != nil {
 		return fail("%v", err)
 	}
-	b := &belief{made, kind, v}
-	if mean, sd := made.Mean(), b.sd(); math.IsNaN(mean) || math.IsInf(mean, 0) || math.IsNaN(sd) {
-		return fail("its mean or its deviation is beyond the largest number; give smaller values")
-	}
-	return b, nil
+	return &belief{made, kind, v}, nil
 }
 
 // values reads "3,4" or "a=3,b=4".

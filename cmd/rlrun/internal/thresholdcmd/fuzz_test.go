@@ -12,7 +12,7 @@ func FuzzBelief(f *testing.F) {
 	for _, text := range examples() {
 		f.Add(text)
 	}
-	for _, text := range []string{"beta:1e308,1e308", "uniform:-1e308,1e308", "two-point:0,1,1", "population:1e308,1e308", "gaussian:sd=0,mean=0", "normal-gamma:0,1,1,1e-320", "beta:", "gamma:1,2", "beta:a=1,a=2"} {
+	for _, text := range []string{"beta:1e308,1e308", "uniform:-1e308,1e308", "uniform:3,1e308", "uniform:-1e100,1e100", "normal-gamma:1e100,1e-100,1e-100,1e100", "two-point:0,1,1", "population:1e308,1e308", "gaussian:sd=0,mean=0", "normal-gamma:0,1,1,1e-320", "beta:", "gamma:1,2", "beta:a=1,a=2"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
