@@ -73,7 +73,7 @@ type OptionAgent struct {
 	drawn    int            // for the next decision
 	draws    bool           // the policy of a drawn member is offered
 	most     int            // steps for which it may be held
-	models   []*mdp.Tabular `snapshot:"-"` // of the members, of the last reduction
+	models   []*mdp.Tabular // of the members, of the last reduction
 }
 
 // followed is what is followed at present.
