@@ -95,7 +95,7 @@ func benchShards(b *testing.B, shards, runs int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	origin, _ := result.OriginOf(files[0])
+	origin, _ := result.ParseRecordsName(files[0])
 	outs := make([]*os.File, shards)
 	for i := 1; i < shards; i++ {
 		origin.First, origin.Last, origin.Shard, origin.Shards = i, i+(runs/shards-1)*shards, i, shards

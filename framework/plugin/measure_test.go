@@ -51,7 +51,7 @@ func TestMetricsOfAgents(t *testing.T) {
 	spec := optionSpec
 	spec.Action = plugin.Discrete{N: 3, Start: 1}
 	runs := []int{0, 1, 2}
-	for name, p := range map[string]vector.Plugin{"here": p, "seam": loopback(t, p), "shards": vector.Shard(loopback(t, p), loopback(t, p))} {
+	for name, p := range map[string]vector.Plugin{"here": p, "seam": loopback(t, p), "shards": vector.Spread(loopback(t, p), loopback(t, p))} {
 		env := must.Get(dicePlugin(spec).OpenEnvironment(t.Context(), nil, len(runs)))(t)
 		agent := must.Get(p.OpenAgent(t.Context(), nil, spec, len(runs)))(t)
 		if m := agent.Abilities().Measures; m == nil || !slices.Equal(m.Metrics, (&clocked{}).Metrics()) {

@@ -104,7 +104,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := vector.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("got %v", err)
 	}
-	shards := must.Get(vector.Shard(p, p).OpenAgent(t.Context(), nil, spec, 2))(t)
+	shards := must.Get(vector.Spread(p, p).OpenAgent(t.Context(), nil, spec, 2))(t)
 	if err := vector.Load(t.Context(), shards, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("shards: got %v", err)
 	}
@@ -136,7 +136,7 @@ func TestAbilityCrosses(t *testing.T) {
 	if err != nil || len(d.Capabilities) != 1 || d.Capabilities[0] != "action_names" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	env := must.Get(vector.Shard(loopback(t, p), p).OpenEnvironment(t.Context(), nil, 3))(t)
+	env := must.Get(vector.Spread(loopback(t, p), p).OpenEnvironment(t.Context(), nil, 3))(t)
 	defer env.Close()
 	for lane := range 3 {
 		if names, err := vector.ActionNames.Ask(t.Context(), env, lane); err != nil || len(names) != 2 || names[1] != "on" {
@@ -147,7 +147,7 @@ func TestAbilityCrosses(t *testing.T) {
 		t.Error("lane 3 of 3 answered")
 	}
 	plain := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, newWalk)
-	mixed := must.Get(vector.Shard(p, plain).OpenEnvironment(t.Context(), nil, 2))(t)
+	mixed := must.Get(vector.Spread(p, plain).OpenEnvironment(t.Context(), nil, 2))(t)
 	if vector.ActionNames.Has(mixed) {
 		t.Error("shards have an ability that one of them lacks")
 	}

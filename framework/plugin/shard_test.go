@@ -25,7 +25,7 @@ func shards(t testing.TB, n int, role string) vector.Plugin {
 	for range n {
 		list = append(list, launch(t, plugin.LaunchOptions{}, role))
 	}
-	return vector.Shard(list...)
+	return vector.Spread(list...)
 }
 
 // Lanes spread over several copies of a plugin do what they do in one, for any
@@ -51,7 +51,7 @@ func TestShardIsTransparent(t *testing.T) {
 			for range rapid.IntRange(1, 4).Draw(t, name) {
 				list = append(list, p)
 			}
-			return vector.Shard(list...)
+			return vector.Spread(list...)
 		}
 		got := must.Get(play(context.Background(), copies(dicePlugin(spec), "environments"), copies(gamblerPlugin(), "agents"), signals))(t)
 		if !reflect.DeepEqual(got, want) {

@@ -68,7 +68,7 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 			if ctx.Err() != nil {
 				return before, before, context.Cause(ctx)
 			}
-			name := RecordsName(Origin{Environment: slugs(environments, g.environment), Agent: slugs(agents, g.agent),
+			name := RecordsName(RecordsFile{Environment: slugs(environments, g.environment), Agent: slugs(agents, g.agent),
 				First: part[0].Run, Last: part[len(part)-1].Run, Programs: g.programs})
 			err := disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, name+runsExt), func(w io.Writer) error { return copyLines(w, part) })
 			if err != nil {

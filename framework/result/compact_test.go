@@ -20,9 +20,9 @@ func TestCompact(t *testing.T) {
 			rec := Record{Environment: "e", Agent: agent, Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
 			if run == 0 { // failed first
 				failed := Record{Environment: "e", Agent: agent, Run: run, Status: Failed, Error: "x"}
-				must.Do(t, WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{failed}))
+				must.Do(t, WriteRecords(dir, RecordsName(RecordsFile{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{failed}))
 			}
-			must.Do(t, WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{rec}))
+			must.Do(t, WriteRecords(dir, RecordsName(RecordsFile{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{rec}))
 		}
 	}
 	read := func() (lines []string) {
@@ -91,7 +91,7 @@ func TestCompactIsInterrupted(t *testing.T) {
 		dir := t.TempDir()
 		for run := range files {
 			rec := Record{Environment: "e", Agent: string(rune('a' + run/2)), Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
-			must.Do(t, WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: rec.Agent, First: run, Last: run}), []Record{rec}))
+			must.Do(t, WriteRecords(dir, RecordsName(RecordsFile{Environment: "e", Agent: rec.Agent, First: run, Last: run}), []Record{rec}))
 		}
 		before := read(dir)
 		_, after, err := Compact(&endsAt{t.Context(), n}, Meta{Environments: []string{"e"}, Agents: []string{"a", "b"}}, dir)

@@ -283,7 +283,7 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 
 // addLines is addFile of what is read from the file.
 func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]string) error {
-	origin, _ := OriginOf(name)
+	named, _ := ParseRecordsName(name)
 	var offset int64
 	var data []byte
 	for line := 1; ; line++ {
@@ -304,7 +304,7 @@ func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]stri
 			return fmt.Errorf("reading %s: %w", name, disk.Cause(err))
 		}
 		if len(bytes.TrimSpace(part)) > 0 {
-			e := Entry{Programs: origin.Programs, at: place{name, line}, offset: offset, length: len(part)}
+			e := Entry{Programs: named.Programs, at: place{name, line}, offset: offset, length: len(part)}
 			switch lineErr := e.parse(part); {
 			case lineErr == nil:
 				e.intern(labels)

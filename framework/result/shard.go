@@ -30,7 +30,7 @@ func OpenShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
 
 // addFile adds the entries of the shard's runs in a file.
 func (s *ShardRuns) addFile(r *Runs, name string, labels map[string]string) error {
-	o, _ := OriginOf(name)
+	o, _ := ParseRecordsName(name)
 	if o.Shards == s.Shards && o.Shard != s.Shard {
 		return nil
 	}

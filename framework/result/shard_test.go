@@ -28,7 +28,7 @@ func TestOpenShard(t *testing.T) {
 	record := func(agent string, run int) Record {
 		return Record{Environment: "e", Agent: agent, Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: append([]float64{float64(run)}, make([]float64, 150)...)}}
 	}
-	write := func(name Origin, recs ...Record) {
+	write := func(name RecordsFile, recs ...Record) {
 		t.Helper()
 		name.Environment, name.Agent, name.First, name.Last = "e", recs[0].Agent, recs[0].Run, recs[len(recs)-1].Run
 		must.Do(t, WriteRecords(dir, RecordsName(name), recs))
@@ -39,15 +39,15 @@ func TestOpenShard(t *testing.T) {
 			for _, run := range own(shard).Of("e", agent, 0, runs/3) {
 				recs = append(recs, record(agent, run))
 			}
-			write(Origin{Shard: shard, Shards: shards}, recs...)
+			write(RecordsFile{Shard: shard, Shards: shards}, recs...)
 		}
 		var whole []Record // the second third by one process
 		for run := runs / 3; run < 2*runs/3; run++ {
 			whole = append(whole, record(agent, run))
 		}
-		write(Origin{}, whole...)
+		write(RecordsFile{}, whole...)
 		for run := 2 * runs / 3; run < runs; run += 100 { // some by another division
-			write(Origin{Shard: 1, Shards: 7}, record(agent, run))
+			write(RecordsFile{Shard: 1, Shards: 7}, record(agent, run))
 		}
 	}
 	check := func(t *testing.T) {
@@ -78,12 +78,12 @@ func TestOpenShard(t *testing.T) {
 	// It does not read records of other shards, so it does not find damage
 	// there.
 	other := record("a", 5)
-	write(Origin{Shard: 6, Shards: shards}, other)
+	write(RecordsFile{Shard: 6, Shards: shards}, other)
 	files := must.Get(RecordFiles(dir))(t)
 	for _, name := range files {
 		data := must.Get(os.ReadFile(name))(t)
 		at := len(data) / 3
-		if o, _ := OriginOf(name); o.Shards == 0 { // far from runs 299 and 599, which shard 0 looks for
+		if o, _ := ParseRecordsName(name); o.Shards == 0 { // far from runs 299 and 599, which shard 0 looks for
 			at = bytes.Index(data, []byte(`"run":450,`)) + 100
 		}
 		data[at] ^= 1
@@ -100,22 +100,22 @@ func TestOpenShard(t *testing.T) {
 // A name tells where records come from, also where labels look like a shard.
 func TestOriginOf(t *testing.T) {
 	programs := Programs{"aa", "bb", "cc"}
-	for _, want := range []Origin{
+	for _, want := range []RecordsFile{
 		{Environment: "e", Agent: "a", First: 3, Last: 103, Shard: 3, Shards: 50, Programs: programs},
 		{Environment: "s1-2", Agent: "s3-4", Last: 7, Programs: Programs{"aa", "aa", "aa"}},
 		{Environment: "e", Agent: "p1"},
 	} {
 		for _, number := range []string{"", ".2"} { // where the name was taken
-			if got, ok := OriginOf(filepath.Join("x.s1-9", RecordsName(want)+number+runsExt)); !ok || got != want {
+			if got, ok := ParseRecordsName(filepath.Join("x.s1-9", RecordsName(want)+number+runsExt)); !ok || got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
 		}
 	}
-	if got, _ := OriginOf("e.a.0-7.s9-9.jsonl"); got.Shards != 0 {
+	if got, _ := ParseRecordsName("e.a.0-7.s9-9.jsonl"); got.Shards != 0 {
 		t.Errorf("there is no shard 9 of 9: %+v", got)
 	}
 	for _, name := range []string{"mine.jsonl", "e.a.b.jsonl", "e.a.1.jsonl", "e.a.-1-2.jsonl"} {
-		if got, ok := OriginOf(name); ok {
+		if got, ok := ParseRecordsName(name); ok {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

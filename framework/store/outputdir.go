@@ -177,7 +177,7 @@ func isOurs(p *plan.Plan, name string, kind fs.FileMode) bool {
 	case !slices.ContainsFunc(ours, func(pattern string) bool { return matches(pattern, name) }):
 		return false
 	case parent == "runs/", parent == asideDir+"/runs/":
-		_, ok := result.OriginOf(base)
+		_, ok := result.ParseRecordsName(base)
 		return ok
 	case parent == "plots/":
 		return isPlot(strings.TrimSuffix(base, path.Ext(base)), plan.Labels(p.Environments))

@@ -101,9 +101,9 @@ func (c *Scratch) move() error {
 	}
 	for len(files) > 0 {
 		n := 1
-		first, ok := result.OriginOf(files[0])
+		first, ok := result.ParseRecordsName(files[0])
 		for ok && n < len(files) {
-			next, _ := result.OriginOf(files[n])
+			next, _ := result.ParseRecordsName(files[n])
 			if next.Environment != first.Environment || next.Agent != first.Agent || next.Programs != first.Programs {
 				break
 			}

@@ -15,7 +15,7 @@ func TestScratchMovesIntoFewFiles(t *testing.T) {
 	programs := result.Programs{Host: "aa", Environment: "aa", Agent: "bb"}
 	for run := range 6 {
 		agent := []string{"one", "two"}[run%2]
-		name := result.RecordsName(result.Origin{Environment: "coin", Agent: agent, First: run, Last: run, Shard: 1, Shards: 3, Programs: programs})
+		name := result.RecordsName(result.RecordsFile{Environment: "coin", Agent: agent, First: run, Last: run, Shard: 1, Shards: 3, Programs: programs})
 		rec := result.Record{Environment: "coin", Agent: agent, Run: run, Status: result.OK}
 		must.Do(t, result.WriteRecords(c.Path, name, []result.Record{rec}))
 	}
@@ -38,7 +38,7 @@ func TestScratchMovesIntoFewFiles(t *testing.T) {
 			t.Errorf("run %d was made by %v", e.Run, e.Programs)
 		}
 	}
-	if o, ok := result.OriginOf(files[0]); !ok || o.First != 0 || o.Last != 4 || o.Shards != 3 {
+	if o, ok := result.ParseRecordsName(files[0]); !ok || o.First != 0 || o.Last != 4 || o.Shards != 3 {
 		t.Errorf("%s: %+v", files[0], o)
 	}
 }

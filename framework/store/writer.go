@@ -126,7 +126,7 @@ func (w *Writer) write(c plan.Cell, recs []result.Record) error {
 	for i := range recs {
 		recs[i].Experiment = w.identities[w.plan.Key(c)]
 	}
-	name := result.RecordsName(result.Origin{
+	name := result.RecordsName(result.RecordsFile{
 		Environment: plan.Slugs(w.plan.Environments)[c.Environment], Agent: plan.Slugs(w.plan.Agents)[c.Agent],
 		First: recs[0].Run, Last: recs[len(recs)-1].Run,
 		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.session.programs(w.plan, c),

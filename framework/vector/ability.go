@@ -20,7 +20,7 @@ import (
 type Call func(ctx context.Context, lane int, question []byte) (answer []byte, err error)
 
 // Calls are the abilities of an Environment or Agent that ask a single lane, by name. As
-// they are bytes in both directions, whatever wraps lanes (Shard, the client and the
+// they are bytes in both directions, whatever wraps lanes (Spread, the client and the
 // server of a process) passes all of them on and knows none of them.
 type Calls map[string]Call
 
@@ -186,8 +186,8 @@ func (v *vectorEnvironment) calls() Calls {
 	return all
 }
 
-// calls are those that all shards have; each lane is asked where it is.
-func (s *shards) calls(of func(part int) Calls) Calls {
+// calls are those that all parts have; each lane is asked where it is.
+func (s *division) calls(of func(part int) Calls) Calls {
 	parts := make([]Calls, len(s.from)-1)
 	for k := range parts {
 		parts[k] = of(k)

@@ -43,8 +43,8 @@ func measuresOf(probe any, copyOf func(lane int) any) *Measures {
 	}}
 }
 
-// measures are those of shards that all have some; nil if one has none.
-func (s *shards) measures(of func(part int) *Measures) *Measures {
+// measures are those of parts that all have some; nil if one has none.
+func (s *division) measures(of func(part int) *Measures) *Measures {
 	parts := make([]*Measures, len(s.from)-1)
 	for k := range parts {
 		if parts[k] = of(k); parts[k] == nil {

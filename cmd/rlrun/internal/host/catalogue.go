@@ -151,7 +151,7 @@ func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugi
 	if len(processes) == 1 {
 		return processes[0], closeAll, nil
 	}
-	return &shards{vector.Shard(processes...), processes}, closeAll, nil
+	return &shards{vector.Spread(processes...), processes}, closeAll, nil
 }
 
 // launchOptions says how the process of a component is started.

@@ -22,11 +22,11 @@ func TestShardOfNoLanes(t *testing.T) {
 		}
 		return nil, refused
 	}}
-	if _, err := Shard(agent, agent).OpenAgent(t.Context(), nil, testSpec(), 0); !errors.Is(err, refused) {
+	if _, err := Spread(agent, agent).OpenAgent(t.Context(), nil, testSpec(), 0); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
 	env := &EnvironmentPlugin{Open: func(_ json.RawMessage, lanes int) (Environment, error) { return nil, refused }}
-	if _, err := Shard(env, env).OpenEnvironment(t.Context(), nil, 0); !errors.Is(err, refused) {
+	if _, err := Spread(env, env).OpenEnvironment(t.Context(), nil, 0); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -38,7 +38,7 @@ func TestShardWithoutSomeModels(t *testing.T) {
 		able := EnvironmentAbilities{Models: func(context.Context) ([]*mdp.Tabular, error) { return make([]*mdp.Tabular, lanes-1), nil }}
 		return WithAbilities(env, able), err
 	}}
-	env := must.Get(Shard(p, p).OpenEnvironment(t.Context(), nil, 4))(t)
+	env := must.Get(Spread(p, p).OpenEnvironment(t.Context(), nil, 4))(t)
 	if _, err := Models(t.Context(), env); !errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), "1 models for 2 lanes") {
 		t.Errorf("got %v", err)
 	}

@@ -14,32 +14,32 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// Shard makes one plugin of several that are the same: each holds some of the
+// Spread makes one plugin of several that are the same: each holds some of the
 // lanes that are opened, and they are stepped at the same time. Because lanes
 // never interact, what a lane does is the same as with one plugin; an error names
 // the lane by its number among all. It panics without plugins.
-func Shard(plugins ...Plugin) Plugin {
+func Spread(plugins ...Plugin) Plugin {
 	if len(plugins) == 0 {
-		panic("framework: no plugins to shard")
+		panic("framework: no plugins to spread lanes over")
 	}
 	if len(plugins) == 1 {
 		return plugins[0]
 	}
-	return sharded(plugins)
+	return spread(plugins)
 }
 
-type sharded []Plugin
+type spread []Plugin
 
 // Describe implements Plugin.
-func (s sharded) Describe(ctx context.Context) (Description, error) { return s[0].Describe(ctx) }
+func (s spread) Describe(ctx context.Context) (Description, error) { return s[0].Describe(ctx) }
 
 // OpenEnvironment implements Plugin. If there are fewer lanes than plugins,
 // some plugins hold none.
-func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (Environment, error) {
+func (s spread) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (Environment, error) {
 	if lanes < 1 {
 		return s[0].OpenEnvironment(ctx, params, lanes) // which says what is wrong
 	}
-	e := &shardedEnvironment{shards: split(len(s), lanes)}
+	e := &spreadEnvironment{division: split(len(s), lanes)}
 	e.parts = make([]Environment, len(e.from)-1)
 	err := e.each(func(k, from, to int) (err error) {
 		e.parts[k], err = s[k].OpenEnvironment(ctx, params, to-from)
@@ -60,11 +60,11 @@ func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, la
 }
 
 // OpenAgent implements Plugin, like OpenEnvironment.
-func (s sharded) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error) {
+func (s spread) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error) {
 	if lanes < 1 {
 		return s[0].OpenAgent(ctx, params, spec, lanes)
 	}
-	a := &shardedAgent{shards: split(len(s), lanes)}
+	a := &spreadAgent{division: split(len(s), lanes)}
 	a.parts = make([]Agent, len(a.from)-1)
 	err := a.each(func(k, from, to int) (err error) {
 		a.parts[k], err = s[k].OpenAgent(ctx, params, spec, to-from)
@@ -81,25 +81,25 @@ func (s sharded) OpenAgent(ctx context.Context, params json.RawMessage, spec fra
 	return a, nil
 }
 
-// shards says which lanes are whose: part k has from[k] to from[k+1]−1.
-type shards struct {
+// division says which lanes are whose: part k has from[k] to from[k+1]−1.
+type division struct {
 	from   []int
 	failed error // a lane's; a part tells of it again at every call
 }
 
 // split divides lanes among at most n parts, none empty.
-func split(n, lanes int) shards {
+func split(n, lanes int) division {
 	n = min(n, lanes)
 	from := make([]int, n+1)
 	for k := range from {
 		from[k] = k * lanes / n
 	}
-	return shards{from: from}
+	return division{from: from}
 }
 
 // each calls f for every part at the same time. Of the errors, the one of the
 // first part counts; its lane becomes the lane among all.
-func (s *shards) each(f func(k, from, to int) error) error {
+func (s *division) each(f func(k, from, to int) error) error {
 	if s.failed != nil {
 		return s.failed
 	}
@@ -134,7 +134,7 @@ func (s *shards) each(f func(k, from, to int) error) error {
 }
 
 // owner returns the part that a lane belongs to, and its number there.
-func (s *shards) owner(lane int) (k, local int, err error) {
+func (s *division) owner(lane int) (k, local int, err error) {
 	if lanes := s.from[len(s.from)-1]; lane < 0 || lane >= lanes {
 		return 0, 0, fmt.Errorf("there is no lane %d of %d", lane, lanes)
 	}
@@ -162,17 +162,17 @@ func (t *TimeSteps) slice(from, to int) TimeSteps {
 	}
 }
 
-type shardedEnvironment struct {
-	shards
+type spreadEnvironment struct {
+	division
 	spec  framework.Spec
 	parts []Environment
 }
 
 // Spec implements Environment.
-func (e *shardedEnvironment) Spec() framework.Spec { return e.spec }
+func (e *spreadEnvironment) Spec() framework.Spec { return e.spec }
 
 // Step implements Environment.
-func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
+func (e *spreadEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
 	return e.each(func(k, from, to int) error {
 		some := Actions{Signals: in.Signals[from:to:to], Seeds: in.Seeds[from:to:to], Actions: in.Actions.Slice(from, to)}
 		answer := out.slice(from, to)
@@ -181,7 +181,7 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 }
 
 // Abilities implements Environment: those that all parts have.
-func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
+func (e *spreadEnvironment) Abilities() EnvironmentAbilities {
 	all := EnvironmentAbilities{Models: e.models, RollOut: e.rollOut}
 	all.Measures = e.measures(func(part int) *Measures { return e.parts[part].Abilities().Measures })
 	all.Calls = e.calls(func(part int) Calls { return e.parts[part].Abilities().Calls })
@@ -193,7 +193,7 @@ func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
 	return all
 }
 
-func (e *shardedEnvironment) rollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
+func (e *spreadEnvironment) rollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
 	if err := in.Check(&e.spec); err != nil {
 		return err
 	}
@@ -208,9 +208,9 @@ func (e *shardedEnvironment) rollOut(ctx context.Context, in *Rollout, out *Traj
 }
 
 // Close implements Environment.
-func (e *shardedEnvironment) Close() error { return closeAll(e.parts) }
+func (e *spreadEnvironment) Close() error { return closeAll(e.parts) }
 
-func (e *shardedEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
+func (e *spreadEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, e.from[len(e.parts)])
 	err := e.each(func(k, from, to int) error {
 		some, err := Models(ctx, e.parts[k])
@@ -223,14 +223,14 @@ func (e *shardedEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error)
 	return models, err
 }
 
-type shardedAgent struct {
-	shards
+type spreadAgent struct {
+	division
 	parts   []Agent
 	options []OptionAgent // of the parts that are able to
 }
 
 // Abilities implements Agent: those that all parts have.
-func (a *shardedAgent) Abilities() AgentAbilities {
+func (a *spreadAgent) Abilities() AgentAbilities {
 	all := AgentAbilities{Greedy: true}
 	if len(a.options) == len(a.parts) {
 		all.Options = a
@@ -249,7 +249,7 @@ func (f *Feedback) slice(from, to int) Feedback {
 }
 
 // Step implements Agent.
-func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
+func (a *spreadAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
 	return a.each(func(k, from, to int) error {
 		some, selected := in.slice(from, to), actions.Slice(from, to)
 		return a.parts[k].Step(ctx, &some, &selected)
@@ -257,15 +257,15 @@ func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Co
 }
 
 // Close implements Agent.
-func (a *shardedAgent) Close() error { return closeAll(a.parts) }
+func (a *spreadAgent) Close() error { return closeAll(a.parts) }
 
 // SetOptionKinds implements OptionAgent.
-func (a *shardedAgent) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
+func (a *spreadAgent) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
 	return a.each(func(k, _, _ int) error { return a.options[k].SetOptionKinds(ctx, kinds) })
 }
 
 // StepOptions implements OptionAgent.
-func (a *shardedAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (a *spreadAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	return a.each(func(k, from, to int) error {
 		some, selected := in.slice(from, to), actions.Slice(from, to)
 		return a.options[k].StepOptions(ctx, &some, epochs[from:to:to], &selected, problems[from:to:to])
@@ -273,7 +273,7 @@ func (a *shardedAgent) StepOptions(ctx context.Context, in *Feedback, epochs []b
 }
 
 // Choose implements OptionAgent.
-func (a *shardedAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+func (a *spreadAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
 	return a.each(func(k, from, to int) error {
 		selected := actions.Slice(from, to)
 		return a.options[k].Choose(ctx, choices[from:to:to], &selected)
@@ -281,7 +281,7 @@ func (a *shardedAgent) Choose(ctx context.Context, choices []int, actions *space
 }
 
 // GreedyPolicy implements OptionAgent.
-func (a *shardedAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+func (a *spreadAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
 	k, local, err := a.owner(lane)
 	if err != nil {
 		return dst, err

@@ -13,8 +13,8 @@ const (
 	shardPrefix    = "s"
 )
 
-// Origin says where the records of a file come from, in the file's name.
-type Origin struct {
+// RecordsFile says where the records of a file come from, in the file's name.
+type RecordsFile struct {
 	Environment, Agent string // slugs
 	First, Last        int    // runs
 	// Shard is set if a shard, counted from 0, of Shards made the file: it holds runs of that
@@ -25,7 +25,7 @@ type Origin struct {
 
 // RecordsName names a file of records, without its extension: ENV.AGENT.FIRST-LAST, then sI-N
 // if shard I of N made them, then p and the identities of the programs.
-func RecordsName(o Origin) string {
+func RecordsName(o RecordsFile) string {
 	name := fmt.Sprintf("%s.%s.%d-%d", o.Environment, o.Agent, o.First, o.Last)
 	if o.Shards > 0 {
 		name += fmt.Sprintf(".%s%d-%d", shardPrefix, o.Shard, o.Shards)
@@ -36,16 +36,16 @@ func RecordsName(o Origin) string {
 	return name
 }
 
-// OriginOf reads the name of a file of records. Of a name that says nothing, ok is false and
-// the origin is zero.
-func OriginOf(file string) (o Origin, ok bool) {
+// ParseRecordsName reads the name of a file of records. Of a name that says nothing, ok is false and
+// the result is zero.
+func ParseRecordsName(file string) (o RecordsFile, ok bool) {
 	parts := strings.Split(strings.TrimSuffix(filepath.Base(file), runsExt), ".")
 	if len(parts) < 3 {
 		return o, false
 	}
 	o.Environment, o.Agent = parts[0], parts[1]
 	if o.First, o.Last, ok = twoNumbers(parts[2]); !ok {
-		return Origin{}, false
+		return RecordsFile{}, false
 	}
 	for _, part := range parts[3:] {
 		if ids, is := strings.CutPrefix(part, programsPrefix); is {
