@@ -80,8 +80,12 @@ func (p *Plan) compare() error {
 			}
 		}
 	}
-	if c.Until == "" {
+	switch c.Until {
+	case "":
 		return nil
+	case untilDecided:
+	default:
+		return At(fmt.Errorf("must be %s, not %.80q", untilDecided, c.Until), "compare", "until")
 	}
 	return At(p.Sequential().Check(), "compare")
 }
