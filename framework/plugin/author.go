@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"slices"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -89,7 +93,7 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	abilities := vector.CopyAbilities(zero)
 	if env, err := open(defaults, 1); err == nil {
 		models, abilities = env.Abilities().Models != nil, answers(env)
-		_ = env.Close() // nothing depends on it
+		closeCopy(env)
 	}
 	d := vector.Description{ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
 	if models {
@@ -193,8 +197,17 @@ func abilities(agent vector.Agent, spec Spec) []string {
 	in.Signals[0] = vector.NewRun
 	_ = vector.Guard(func() error { return agent.Step(ctx, in, &actions) })
 	list := vector.AgentCapabilities(ctx, agent)
-	_ = vector.Guard(agent.Close)
+	closeCopy(agent)
 	return list
+}
+
+// closeCopy closes what was made to see what it can do. No result depends on it. The host
+// waits for the plugin meanwhile, and shows what it has written if it takes too long.
+func closeCopy(c io.Closer) {
+	defer time.AfterFunc(time.Second, func() {
+		fmt.Fprintln(os.Stderr, "Close has not returned after 1s. It was called when the plugin started, to see what it can do.")
+	}).Stop()
+	_ = vector.Guard(c.Close)
 }
 
 // identify gives an environment without an id of its own the plugin's.

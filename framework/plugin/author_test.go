@@ -39,6 +39,16 @@ func newWalk(p walkParams) (*walk, error) {
 	return &walk{walkParams: p}, nil
 }
 
+// endless is a walk whose Close does not return.
+type endless struct{ *walk }
+
+func newEndless(p walkParams) (*endless, error) {
+	w, err := newWalk(p)
+	return &endless{w}, err
+}
+
+func (*endless) Close() error { select {} }
+
 func (w *walk) Spec() plugin.Spec {
 	return plugin.Spec{Observation: plugin.Discrete{N: int64(w.Length)}, Action: plugin.Discrete{N: 2}, RewardHigh: 1}
 }

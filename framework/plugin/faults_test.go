@@ -232,6 +232,17 @@ func TestMemoryOfChildren(t *testing.T) {
 	}
 }
 
+// A close that does not return is called that, not a slow call.
+func TestCloseHangs(t *testing.T) {
+	t.Parallel()
+	p := launch(t, plugin.LaunchOptions{CallTimeout: 200 * time.Millisecond}, "serve-environment")
+	env := must.Get(p.OpenEnvironment(t.Context(), params(t, "endless close"), 1))(t)
+	err := env.Close()
+	if !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "close did not return: no answer within 200ms; limits.call allows more") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A process that does not start is reported with its reason and its last words.
 func TestStartFails(t *testing.T) {
 	directory := t.TempDir()
@@ -244,7 +255,8 @@ func TestStartFails(t *testing.T) {
 		want    []string
 	}{
 		{"exits", []string{os.Args[0], "serve-nothing"}, plugin.ErrDied, []string{"exit status 3", "cannot find my data"}},
-		{"never shakes hands", []string{"/bin/sh", "-c", "echo thinking >&2; exec sleep 60"}, plugin.ErrTimeout, []string{"no answer within 1s of its start; limits.start allows more", "thinking"}},
+		{"never shakes hands", []string{"/bin/sh", "-c", "echo thinking >&2; exec sleep 60"}, plugin.ErrTimeout, []string{"no answer within 2s of its start; limits.start allows more", "thinking"}},
+		{"never closes", []string{os.Args[0], "serve-endless-close"}, plugin.ErrTimeout, []string{"no answer within 2s of its start", "Close has not returned after 1s. It was called when the plugin started"}},
 		{"another version", []string{os.Args[0], "serve-version-2"}, nil, []string{"it speaks version 2 of the plugin protocol, this rlrun version 1"}},
 		{"a newer rlrun", []string{os.Args[0], "serve-requiring", "rlrun >= 99.1"}, plugin.ErrTooOld, []string{"the plugin requires rlrun >= 99.1, this is rlrun " + plugin.Release + ": install a newer rlrun"}},
 		{"nonsense required", []string{os.Args[0], "serve-requiring", "luck"}, plugin.ErrProtocol, []string{`it must read "rlrun >= 0.2.0"`}},
@@ -260,7 +272,7 @@ func TestStartFails(t *testing.T) {
 			t.Parallel()
 			limit := time.Minute
 			if tt.is == plugin.ErrTimeout {
-				limit = time.Second
+				limit = 2 * time.Second
 			}
 			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
 				Name: "x", Command: tt.command[0], Args: tt.command[1:], StartTimeout: limit,

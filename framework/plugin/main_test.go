@@ -90,6 +90,9 @@ func TestMain(m *testing.M) {
 		case "serve-nothing":
 			fmt.Fprintln(os.Stderr, "cannot find my data")
 			os.Exit(3)
+		case "serve-endless-close":
+			plugin.Serve(plugin.NewEnvironment("test/endless@1", "Its Close does not return.", walkParams{Length: 3}, newEndless))
+			return
 		case "serve-never":
 			fmt.Fprintln(os.Stderr, "thinking")
 			select {}
@@ -391,8 +394,11 @@ func (c *counters) models(context.Context) ([]*mdp.Tabular, error) {
 }
 
 func (c *counters) Close() error {
-	if c.Fault == "close" {
+	switch c.Fault {
+	case "close":
 		return fmt.Errorf("cannot close")
+	case "endless close":
+		select {}
 	}
 	return nil
 }

@@ -182,5 +182,8 @@ func (s *session) close() error {
 	}
 	s.failed = &Error{Plugin: s.process.name, Err: ErrClosed}
 	_, err := call(context.Background(), s.process, s.process.wire.Close, &pb.CloseRequest{Instance: s.instance})
+	if e := (*Error)(nil); errors.As(err, &e) && errors.Is(err, ErrTimeout) {
+		e.Err = fmt.Errorf("close did not return: %w", e.Err)
+	}
 	return err
 }

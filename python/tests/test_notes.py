@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rlrun
+from rlrun import _lanes
 from rlrun._lanes import ALL, AgentCopies, Copies
 from rlrun._notes import VARIABLE, Note, Notes
 
@@ -101,3 +103,23 @@ def test_without_a_file(name: str | None, tmp_path: Path, monkeypatch: pytest.Mo
     if name is not None:
         monkeypatch.setenv(VARIABLE, name and str(tmp_path / name))
     Notes().of(1)[0] = 3
+
+
+def test_a_close_that_hangs_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host shows the line, whatever answer it waits for meanwhile."""
+    returns = threading.Event()
+
+    class Slow(rlrun.Agent):
+        def begin(self, spec: rlrun.Spec, seed: int) -> None: ...
+
+        def select_action(self, observation: object) -> int:
+            return 0
+
+        def update(self, transition: rlrun.Transition) -> None: ...
+
+        def close(self) -> None:
+            assert returns.wait(60)
+
+    monkeypatch.setattr(_lanes, "print", lambda *what, **how: (print(*what, **how), returns.set()), raising=False)
+    AgentCopies(Slow).open(rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2)), 1)
+    assert capsys.readouterr().err == "Slow.close has not returned after 1 s\n"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -245,7 +247,7 @@ class Copies(OneByOne, VectorEnvironment):
 
     def close(self) -> None:
         """Close every copy, and raise the first exception."""
-        _each(copy.close for copy in self._copies)
+        _each(functools.partial(_close, copy) for copy in self._copies)
 
     def _copy(self, lane: int) -> Environment:
         return self._copies[lane]
@@ -272,6 +274,22 @@ def time_step(answer: object) -> TimeStep:
             f"the fifth entry that step returned is {_kind(answer[-1])}, must be Gymnasium's info, a dict"
         )
     return TimeStep(*answer[:most])
+
+
+def _close(copy: Environment | Agent) -> None:
+    """Close a copy. The host may wait for another answer, and shows the line if it waits in vain."""
+    kind = type(copy)
+    if not overrides(kind, Agent if isinstance(copy, Agent) else Environment, "close"):
+        return
+    late = threading.Timer(
+        1, print, (f"{kind.__name__}.close has not returned after 1 s",), {"file": sys.stderr, "flush": True}
+    )
+    late.daemon = True
+    late.start()
+    try:
+        copy.close()
+    finally:
+        late.cancel()
 
 
 def _each(calls: Iterable[Callable[[], None]]) -> None:
@@ -519,7 +537,7 @@ class AgentCopies(OneByOne, VectorAgent):
         try:
             spare.begin(spec, 0)
         finally:
-            spare.close()
+            _close(spare)
 
     def begin(self, lanes: Lanes, seeds: Seeds) -> None:
         """Make a fresh copy in each of these lanes."""
@@ -586,7 +604,7 @@ class AgentCopies(OneByOne, VectorAgent):
     def _end(self, lane: int) -> None:
         copy, self._copies[lane] = self._copies[lane], None
         if copy is not None:
-            copy.close()
+            _close(copy)
 
     def _fresh(self, seed: int) -> Agent:
         copy = self._make()
@@ -610,7 +628,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
     def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Find out whether the agent can make such options."""
         self._kinds = kinds
-        self._fresh(0).close()
+        _close(self._fresh(0))
 
     def _fresh(self, seed: int) -> Agent:
         copy = super()._fresh(seed)
