@@ -17,11 +17,22 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
+// saved says for people what the plugin saves, if to read it can do harm.
+func saved(d vector.Description) string {
+	if !slices.Contains(d.Capabilities, vector.PickleCapability) {
+		return ""
+	}
+	return "pickles of Python; to read one runs code that is in it, so rlrun reads those of a directory of results only with --trust"
+}
+
 // printDescription writes what a plugin says of itself for people.
 func printDescription(w io.Writer, d vector.Description) error {
 	fmt.Fprintf(w, "%s, %s\n%s\n", d.ID, d.Kind, d.Doc)
 	if len(d.Capabilities) > 0 {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
+	}
+	if s := saved(d); s != "" {
+		fmt.Fprintf(w, "Saved agents: %s\n", s)
 	}
 	if d.FramesPerSecond > 0 {
 		fmt.Fprintf(w, "Frames: %v per second\n", d.FramesPerSecond)

@@ -3,7 +3,10 @@ package plugincmd
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -33,6 +36,18 @@ func TestReadParams(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+// An agent whose saved state is a pickle says so, in words.
+func TestDescriptionOfPickles(t *testing.T) {
+	for _, capabilities := range [][]string{{"checkpoint", "pickle"}, {"checkpoint"}} {
+		var text strings.Builder
+		d := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Params: json.RawMessage(`{"type": "object"}`), Capabilities: capabilities}
+		must.Do(t, printDescription(&text, d))
+		if got, want := strings.Contains(text.String(), "Saved agents: pickles of Python; to read one runs code"), len(capabilities) == 2; got != want {
+			t.Errorf("%v: it warns: %v\n%s", capabilities, got, text.String())
+		}
 	}
 }
 

@@ -142,7 +142,8 @@ func newInspect(app *host.App) *cobra.Command {
 		Long: `Print the description of a plugin: its id, whether it is an environment or an
 agent, its optional capabilities, and its parameters with ranges and defaults.
 
---json: {id, kind, doc, params, capabilities, requires}; params is a JSON schema.`,
+--json: {id, kind, doc, params, capabilities, saved, requires}; params is a JSON schema,
+and saved says that saved agents are pickles.`,
 		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -151,7 +152,10 @@ agent, its optional capabilities, and its parameters with ranges and defaults.
 				return err
 			}
 			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), d)
+				return cli.WriteJSON(cmd.OutOrStdout(), struct {
+					vector.Description
+					Saved string `json:"saved,omitempty"`
+				}{d, saved(d)})
 			}
 			return printDescription(cmd.OutOrStdout(), d)
 		},
