@@ -63,10 +63,13 @@ func (c *Catalogue) UseLock(named, configName string) error {
 // Lock says for people which lock file is in use. It is empty if there is none, or no plugin
 // that it is about.
 func (c *Catalogue) Lock() string {
-	if c.lock == "" || !slices.ContainsFunc(slices.Collect(maps.Values(c.began)), func(i *identity) bool { return len(i.digests) > 0 }) {
+	if c.lock == "" || !slices.ContainsFunc(slices.Collect(maps.Values(c.began)), func(i *identity) bool { return len(i.digests) > 0 && !i.replaced }) {
 		return ""
 	}
 	text := "plugins are as in the lock file " + c.lock
+	if len(c.Replaced) > 0 {
+		text = "the other " + text
+	}
 	if c.otherLock != "" {
 		text += " (" + c.otherLock + " is not asked)"
 	}
@@ -115,6 +118,7 @@ func (c *Catalogue) checkFiles(comp plan.Component, files map[string]string) err
 type identity struct {
 	id               string
 	digests, sources map[string]string
+	replaced         bool // by --replace, so the lock file was not asked
 }
 
 // first returns what the first process of a plugin was, nil before its start.
@@ -135,14 +139,14 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p *pl
 	if err != nil {
 		return err
 	}
-	now := &identity{id: d.ID, digests: p.Digests()}
+	now := &identity{id: d.ID, digests: p.Digests(), replaced: c.Replaced[comp.Plugin] != ""}
 	if len(now.digests) > 0 { // not a bundled plugin
 		if now.sources, err = p.Sources(ctx); err != nil {
 			return err
 		}
 		all := maps.Clone(now.digests)
 		maps.Copy(all, now.sources)
-		if c.first(comp) == nil && c.pins != nil && c.Replaced[comp.Plugin] == "" {
+		if c.first(comp) == nil && c.pins != nil && !now.replaced {
 			if err := c.pins.CheckProcess(c.lock, all, comp.Plugin, comp.Args...); err != nil {
 				return err
 			}

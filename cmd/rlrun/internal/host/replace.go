@@ -39,7 +39,7 @@ func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) er
 		c.Replaced[name] = path
 		lock := ""
 		if c.pins != nil {
-			lock = "; " + c.lock + " is not asked"
+			lock = "; " + c.lock + " is not asked about it"
 		}
 		fmt.Fprintf(app.Stderr, "rlrun: warning: --replace: plugin %s is %s%s\n", name, path, lock)
 	}
