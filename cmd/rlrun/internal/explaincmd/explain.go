@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,21 +42,13 @@ was kept up to the step.
 				return err
 			}
 			meta := p.Plan.Meta()
-			if which.environment == "" && len(meta.Environments) == 1 {
-				which.environment = meta.Environments[0]
+			key := result.Key{Run: which.run}
+			if key.Environment, err = label("environment", which.environment, meta.Environments, meta.EnvironmentPlugins); err != nil {
+				return err
 			}
-			if which.agent == "" && len(meta.Agents) == 1 {
-				which.agent = meta.Agents[0]
+			if key.Agent, err = label("agent", which.agent, meta.Agents, meta.AgentPlugins); err != nil {
+				return err
 			}
-			for _, x := range []struct {
-				flag, value string
-				of          []string
-			}{{"environment", which.environment, meta.Environments}, {"agent", which.agent, meta.Agents}} {
-				if !slices.Contains(x.of, x.value) {
-					return cli.Usagef("--%s %q is none of %s", x.flag, x.value, strings.Join(x.of, ", "))
-				}
-			}
-			key := result.Key{Environment: which.environment, Agent: which.agent, Run: which.run}
 			for r, err := range result.ReadRecords(args[0]) {
 				if err != nil {
 					return err
@@ -80,12 +73,43 @@ was kept up to the step.
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	f := cmd.Flags()
-	f.StringVar(&which.environment, "environment", "", "`LABEL` of the environment; may be left out if there is one")
-	f.StringVar(&which.agent, "agent", "", "`LABEL` of the agent; may be left out if there is one")
+	f.StringVar(&which.environment, "environment", "", "`LABEL` of the environment, its beginning, or its plugin; may be left out if there is one")
+	f.StringVar(&which.agent, "agent", "", "`LABEL` of the agent, its beginning, or its plugin; may be left out if there is one")
 	f.IntVar(&which.run, "run", 0, "`NUMBER` of the run, from 0")
 	f.IntVar(&which.step, "step", 0, "a `NUMBER` of steps; the last decision up to it is explained")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// label returns the label that a flag means: the one of this name, or the only one that begins
+// with it or has a plugin of this name.
+func label(flag, name string, labels, plugins []string) (string, error) {
+	if slices.Contains(labels, name) {
+		return name, nil
+	}
+	var meant []string
+	for i, l := range labels {
+		if strings.HasPrefix(l, name) || plugins[i] == name {
+			meant = append(meant, l)
+		}
+	}
+	switch {
+	case len(meant) == 1:
+		return meant[0], nil
+	case len(meant) > 1 && name == "":
+		return "", cli.Usagef("--%s is needed: one of %s", flag, quoted(meant))
+	case len(meant) > 1:
+		return "", cli.Usagef("--%s %q may be %s: give the whole label", flag, name, quoted(meant))
+	}
+	return "", cli.Usagef("--%s %q is none of %s%s", flag, name, quoted(labels), cli.Suggest(name, labels, ""))
+}
+
+func quoted(labels []string) string {
+	var q []string
+	for _, l := range labels {
+		q = append(q, strconv.Quote(l))
+	}
+	return strings.Join(q, ", ")
 }
 
 // last returns the last decision up to a step, nil if there is none.
