@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,6 +121,10 @@ def test_a_close_that_hangs_is_named(capsys: pytest.CaptureFixture[str], monkeyp
         def close(self) -> None:
             assert returns.wait(60)
 
-    monkeypatch.setattr(_lanes, "print", lambda *what, **how: (print(*what, **how), returns.set()), raising=False)
+    def tell(*what: str, **how: Any) -> None:
+        print(*what, **how)
+        returns.set()
+
+    monkeypatch.setattr(_lanes, "print", tell, raising=False)
     AgentCopies(Slow).open(rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2)), 1)
     assert capsys.readouterr().err == "Slow.close has not returned after 1 s\n"
