@@ -384,11 +384,11 @@ func TestPairs(t *testing.T) {
 		rule  Rule
 		want  Decision
 	}{
-		{[]Pair{free, more, pays}, RuleGain, Decision{Choice: 3, Explore: true, Hold: 3, Delta: 5, P: 1, Advantage: 3, Share: 0.03}},
-		{[]Pair{more, free}, RuleGain, Decision{Choice: 1, Explore: true, Hold: 10, Delta: 9, P: 1, Advantage: 8, Share: 0.1}},
-		{[]Pair{free}, RuleGain, Decision{Option: "greedy", Hold: 1, Delta: 1, P: 1, Share: 0.01}},
-		{nil, RuleGain, Decision{Option: "greedy", Hold: 1, Share: 0.01}},
-		{[]Pair{more}, RuleNever, Decision{Option: "greedy", Hold: 1, Share: 0.01}},
+		{[]Pair{free, more, pays}, RuleGain, Decision{Choice: 3, Explore: true, Hold: 3, Delta: 5, P: 1, Advantage: 3, Share: 0.03, Other: 3}},
+		{[]Pair{more, free}, RuleGain, Decision{Choice: 1, Explore: true, Hold: 10, Delta: 9, P: 1, Advantage: 8, Share: 0.1, Other: 1}},
+		{[]Pair{free}, RuleGain, Decision{Option: "greedy", Hold: 1, Delta: 1, P: 1, Share: 0.01, Other: 1}},
+		{nil, RuleGain, Decision{Option: "greedy", Hold: 1, Share: 0.01, Other: -1}},
+		{[]Pair{more}, RuleNever, Decision{Option: "greedy", Hold: 1, Share: 0.01, Other: -1}},
 	} {
 		p := Problem{Arms: greedy, Pairs: tt.pairs, Hold: 1}
 		if tt.pairs == nil {
