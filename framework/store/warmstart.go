@@ -190,13 +190,16 @@ type Told struct {
 // Told returns what an agent of the plan is told.
 func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
 	for _, e := range p.Environments {
-		for _, f := range w[[2]string{c.Name, e.Name}].saved { // of the first: all share this
-			told := Told{Before: f.Before + f.Step, Steps: f.Before + f.Step + p.Config.Steps, Discount: f.Discount}
-			if p.Config.Steps == 0 {
-				told.Steps = f.Spec.Steps
-			}
-			return told
+		saved := w[[2]string{c.Name, e.Name}].saved
+		if len(saved) == 0 {
+			continue
 		}
+		f := saved[0] // all share what is told
+		told := Told{Before: f.Before + f.Step, Steps: f.Before + f.Step + p.Config.Steps, Discount: f.Discount}
+		if p.Config.Steps == 0 {
+			told.Steps = f.Spec.Steps
+		}
+		return told
 	}
 	return Told{Steps: p.Config.Steps, Discount: p.Config.Discount}
 }

@@ -105,7 +105,7 @@ func TestTimeLimits(t *testing.T) {
 // Every shard is a task of one array, whose indices are below MaxArraySize, and its log has
 // the number of the shard.
 func TestArrays(t *testing.T) {
-	logs := regexp.MustCompile("^shard-([0-9]*)%([0-9]*)a\\.log$")
+	logs := regexp.MustCompile(`^shard-([0-9]*)%([0-9]*)a\.log$`)
 	for _, largest := range []int{10, 11, 99, 1000, 1001, 4000, 10001} {
 		for _, tasks := range []int{1, largest, largest + 1, 3*largest + 7} {
 			shards := slices.DeleteFunc(count(tasks), func(i int) bool { return i%3 == 1 && i > 1 }) // as with --missing
