@@ -95,7 +95,7 @@ func TestNotices(t *testing.T) {
 		}
 	}
 	for library, file := range map[string]string{"d3 (JavaScript)": "d3-LICENSE", "Observable Plot (JavaScript)": "plot-LICENSE"} {
-		add(library, must.Get(os.ReadFile(filepath.Join("..", "..", "..", "..", "framework", "report", "assets", file)))(t))
+		add(library, must.Get(os.ReadFile(filepath.Join("..", "..", "..", "..", "framework", "output", "page", "assets", file)))(t))
 	}
 	var b strings.Builder
 	b.WriteString("rlrun contains the following modules and libraries, under these licences.\n")
