@@ -10,35 +10,13 @@ import (
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/output/csv"
+	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-func okRecord(env, agent string, run int, reward ...float64) result.Record {
-	return result.Record{Environment: env, Agent: agent, Run: run, Status: result.OK, Steps: len(reward), Curves: map[result.Metric][]float64{result.Reward: reward}}
-}
-
-func aggregate(t *testing.T, meta result.Meta, recs []result.Record) *result.Summary {
-	t.Helper()
-	return must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
-}
-
-// tiny has two runs of two agents with numbers that can be worked out by hand:
-// runs of a give 1 and 3 (mean 2, standard error 1), of b twice 5 (no spread).
-func tiny(t *testing.T) (*result.Summary, []result.Record) {
-	t.Helper()
-	recs := []result.Record{
-		okRecord("e, f", "a", 0, 1), okRecord("e, f", "a", 1, 3),
-		okRecord("e, f", "b", 0, 5), okRecord("e, f", "b", 1, 5),
-		{Environment: "e, f", Agent: "b", Run: 2, Status: result.Failed, Steps: 4, Error: "plugin died"},
-	}
-	recs[0].Decisions = []result.Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
-	meta := result.Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []result.Metric{result.Reward}}
-	return aggregate(t, meta, recs), recs
-}
-
 func TestDecisionsCSV(t *testing.T) {
-	s, recs := tiny(t)
+	s, recs := outputtest.Tiny(t)
 	var buf bytes.Buffer
 	must.Do(t, csv.WriteDecisions(&buf, s, result.Sorted(recs)))
 	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage,action,other,greedy,gain,cost,leads
@@ -50,7 +28,7 @@ func TestDecisionsCSV(t *testing.T) {
 }
 
 func TestCurvesCSV(t *testing.T) {
-	s, _ := tiny(t)
+	s, _ := outputtest.Tiny(t)
 	var buf bytes.Buffer
 	must.Do(t, csv.WriteCurves(&buf, s))
 	// 2 ± 12.7062047361747, the 0.975 quantile of Student's t at one degree of
@@ -73,7 +51,7 @@ func shorten(s string) string {
 }
 
 func TestSummaryCSV(t *testing.T) {
-	s, _ := tiny(t)
+	s, _ := outputtest.Tiny(t)
 	s.Rows = s.Rows[3:4] // b, reward
 	var buf bytes.Buffer
 	must.Do(t, csv.WriteSummary(&buf, s))
@@ -88,7 +66,7 @@ func TestSummaryCSV(t *testing.T) {
 
 func TestCSVWritesNaN(t *testing.T) {
 	meta := result.Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}
-	s := aggregate(t, meta, []result.Record{okRecord("e", "a", 0, 1)})
+	s := outputtest.Aggregate(t, meta, []result.Record{outputtest.OK("e", "a", 0, 1)})
 	var buf bytes.Buffer
 	must.Do(t, csv.WriteCurves(&buf, s))
 	if want := "e,a,1,1,reward,1,NaN,NaN,NaN\n"; !strings.Contains(buf.String(), want) {
@@ -101,7 +79,7 @@ type fullWriter struct{}
 func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestCSVReportsErrors(t *testing.T) {
-	s, _ := tiny(t)
+	s, _ := outputtest.Tiny(t)
 	if csv.WriteCurves(fullWriter{}, s) == nil || csv.WriteSummary(fullWriter{}, s) == nil {
 		t.Error("a full disk was not reported")
 	}

@@ -38,3 +38,28 @@ func Small(t testing.TB) *output.Results {
 			Decisions: []result.Decision{{Step: 1, State: -1, Option: "greedy, at last", Hold: 2, Delta: 0.5}}},
 		result.Record{Environment: "two arms", Agent: "b", Run: 0, Status: result.Failed, Steps: 2, Error: "broke, \"badly\""})
 }
+
+// OK returns the record of a run that ended, with these rewards at its grid points.
+func OK(env, agent string, run int, reward ...float64) result.Record {
+	return result.Record{Environment: env, Agent: agent, Run: run, Status: result.OK, Steps: len(reward), Curves: map[result.Metric][]float64{result.Reward: reward}}
+}
+
+// Aggregate sums records up.
+func Aggregate(t testing.TB, meta result.Meta, recs []result.Record) *result.Summary {
+	t.Helper()
+	return must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
+}
+
+// Tiny has two runs of two agents with numbers that can be worked out by hand:
+// runs of a give 1 and 3 (mean 2, standard error 1), of b twice 5 (no spread).
+func Tiny(t testing.TB) (*result.Summary, []result.Record) {
+	t.Helper()
+	recs := []result.Record{
+		OK("e, f", "a", 0, 1), OK("e, f", "a", 1, 3),
+		OK("e, f", "b", 0, 5), OK("e, f", "b", 1, 5),
+		{Environment: "e, f", Agent: "b", Run: 2, Status: result.Failed, Steps: 4, Error: "plugin died"},
+	}
+	recs[0].Decisions = []result.Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
+	meta := result.Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []result.Metric{result.Reward}}
+	return Aggregate(t, meta, recs), recs
+}

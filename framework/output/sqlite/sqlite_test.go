@@ -10,36 +10,14 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/output/sqlite"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-func okRecord(env, agent string, run int, reward ...float64) result.Record {
-	return result.Record{Environment: env, Agent: agent, Run: run, Status: result.OK, Steps: len(reward), Curves: map[result.Metric][]float64{result.Reward: reward}}
-}
-
-func aggregate(t *testing.T, meta result.Meta, recs []result.Record) *result.Summary {
-	t.Helper()
-	return must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
-}
-
-// tiny has two runs of two agents with numbers that can be worked out by hand:
-// runs of a give 1 and 3 (mean 2, standard error 1), of b twice 5 (no spread).
-func tiny(t *testing.T) (*result.Summary, []result.Record) {
-	t.Helper()
-	recs := []result.Record{
-		okRecord("e, f", "a", 0, 1), okRecord("e, f", "a", 1, 3),
-		okRecord("e, f", "b", 0, 5), okRecord("e, f", "b", 1, 5),
-		{Environment: "e, f", Agent: "b", Run: 2, Status: result.Failed, Steps: 4, Error: "plugin died"},
-	}
-	recs[0].Decisions = []result.Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
-	meta := result.Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []result.Metric{result.Reward}}
-	return aggregate(t, meta, recs), recs
-}
-
 func TestSQLite(t *testing.T) {
-	s, recs := tiny(t)
+	s, recs := outputtest.Tiny(t)
 	path := filepath.Join(t.TempDir(), "results 1?.db")
 	for range 2 { // the second replaces the first
 		must.Do(t, sqlite.Write(path, s, result.Sorted(recs)))
@@ -69,8 +47,8 @@ func TestSQLite(t *testing.T) {
 }
 
 func TestSQLiteWritesNull(t *testing.T) {
-	recs := []result.Record{okRecord("e", "a", 0, 1)}
-	s := aggregate(t, result.Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}, recs)
+	recs := []result.Record{outputtest.OK("e", "a", 0, 1)}
+	s := outputtest.Aggregate(t, result.Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}, recs)
 	path := filepath.Join(t.TempDir(), "results.db")
 	must.Do(t, sqlite.Write(path, s, result.Sorted(recs)))
 	db := must.Get(sql.Open("sqlite", path))(t)
@@ -83,7 +61,7 @@ func TestSQLiteWritesNull(t *testing.T) {
 
 // What stops the writing leaves the old database and no other file.
 func TestSQLiteIsAllOrNothing(t *testing.T) {
-	s, recs := tiny(t)
+	s, recs := outputtest.Tiny(t)
 	path := filepath.Join(t.TempDir(), "results.db")
 	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
 	broken := func(yield func(result.Record, error) bool) {
