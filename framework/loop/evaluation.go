@@ -79,7 +79,7 @@ func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) (
 	blame := func(who string, err error) error {
 		var lane *vector.LaneError
 		if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(jobs) {
-			return fmt.Errorf("%s: %w", who, &vector.LaneError{Lane: jobs[lane.Lane].lane, Err: lane.Err, Suspected: lane.Suspected})
+			return fmt.Errorf("%s: %w", who, &vector.LaneError{Lane: jobs[lane.Lane].lane, Err: lane.Err})
 		}
 		return fmt.Errorf("%s: %w", who, err)
 	}

@@ -2,19 +2,10 @@ package plugin_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"strings"
-	"syscall"
-	"testing"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/internal/must"
 )
 
 // openCopies opens counters as lanes of single copies.
@@ -81,70 +72,4 @@ func (r *remainder) Update(context.Context, framework.Transition) error {
 		return r.strike()
 	}
 	return nil
-}
-
-// halted tells whether a process is stopped or has ended.
-func halted(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return err != nil || strings.HasPrefix(state, "T") || strings.HasPrefix(state, "Z")
-}
-
-// The named lane is the one that the process was in, whatever the call. No lane is
-// named if the process ended between calls, or if the lane does not exist.
-func TestLaneOfTheDead(t *testing.T) {
-	lane := func(t *testing.T, err error) int {
-		t.Helper()
-		if !errors.Is(err, plugin.ErrDied) && !errors.Is(err, plugin.ErrTimeout) {
-			t.Fatalf("got %v, want the end of the process", err)
-		}
-		var l *vector.LaneError
-		if !errors.As(err, &l) {
-			return -1
-		}
-		return l.Lane
-	}
-	t.Run("rollout", func(t *testing.T) {
-		p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-		env := must.Get(p.OpenEnvironment(t.Context(), params(t, inCopies+"exit"), 4))(t)
-		in := rolloutOf(env.Spec(), 4, 10, 10)
-		if got := lane(t, vector.RollOut(t.Context(), env, in, vector.NewTrajectories(env.Spec(), 4, 10))); got != 2 {
-			t.Errorf("got lane %d, want 2", got)
-		}
-	})
-	for _, signal := range []syscall.Signal{syscall.SIGKILL, sigstop} {
-		t.Run("between calls/"+signal.String(), func(t *testing.T) {
-			p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-environment")
-			env := must.Get(p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4))(t)
-			in, out := start(env.Spec(), 4)
-			must.Do(t, env.Step(t.Context(), in, &out))
-			must.Do(t, kill(p.Pid(), signal))
-			for !halted(p.Pid()) {
-				time.Sleep(time.Millisecond)
-			}
-			if got := lane(t, env.Step(t.Context(), in, &out)); got != -1 {
-				t.Errorf("got lane %d, want none", got)
-			}
-		})
-	}
-	for fault, want := range map[string]int{"lie": 0, "nonsense": -1} {
-		t.Run(fault, func(t *testing.T) {
-			p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-			if got := lane(t, stepEnvironment(t, p, fault, struck)); got != want {
-				t.Errorf("got lane %d, want %d", got, want)
-			}
-		})
-	}
-	t.Run("another instance", func(t *testing.T) {
-		p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-environment")
-		idle := must.Get(p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4))(t)
-		if err := stepEnvironment(t, p, inCopies+"loop", struck); !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "lane 2: no answer") {
-			t.Errorf("got %v, want lane 2 of the second instance to hang", err)
-		}
-		in, out := start(idle.Spec(), 4)
-		var l *vector.LaneError
-		if err := idle.Step(t.Context(), in, &out); !errors.Is(err, plugin.ErrTimeout) || errors.As(err, &l) {
-			t.Errorf("got %v, want no lane of the first", err)
-		}
-	})
 }

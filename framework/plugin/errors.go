@@ -20,8 +20,7 @@ var (
 
 // Error is a failed call of a plugin in a process of its own. It wraps ErrDied,
 // ErrTimeout or ErrProtocol, or the error that the environment or agent itself
-// reported. That is a *vector.LaneError if a lane caused it, or is suspected
-// because the process worked on it when it died or hung. It is a
+// reported. That is a *vector.LaneError if a lane caused it. It is a
 // *vector.LanesError if a step or the process fails and no lane can be named. It
 // is a sentinel of framework where one fits.
 type Error struct {

@@ -93,7 +93,7 @@ func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T,
 		t.Errorf("does not wrap %v", f.is)
 	}
 	var l *vector.LaneError
-	if errors.As(err, &l) != (f.lane >= 0) || l != nil && (l.Lane != f.lane || l.Suspected != f.dies) {
+	if errors.As(err, &l) != (f.lane >= 0) || l != nil && l.Lane != f.lane {
 		t.Errorf("blames %#v, want lane %d", l, f.lane)
 	}
 	text := err.Error()
@@ -130,8 +130,7 @@ func (f stepFault) options() plugin.LaunchOptions {
 }
 
 // Every fault ends the step with an error that names the plugin, the step, the
-// lane, or all where none can be told, and shows what the process last wrote. If lanes are
-// copies, the lane is named even if the process is gone.
+// lane, or all where none can be told, and shows what the process last wrote.
 func TestFaults(t *testing.T) {
 	const lane = 2
 	for _, f := range []stepFault{
@@ -158,18 +157,6 @@ func TestFaults(t *testing.T) {
 			t.Run("agent/"+f.fault, func(t *testing.T) {
 				t.Parallel()
 				f.test(t, launch(t, f.options(), "serve-agent"), stepAgent)
-			})
-		}
-		if f.dies {
-			c := f
-			c.fault, c.lane = inCopies+f.fault, lane
-			t.Run("copies/environment/"+f.fault, func(t *testing.T) {
-				t.Parallel()
-				c.test(t, launch(t, c.options(), "serve-environment"), stepEnvironment)
-			})
-			t.Run("copies/agent/"+f.fault, func(t *testing.T) {
-				t.Parallel()
-				c.test(t, launch(t, c.options(), "serve-agent"), stepAgent)
 			})
 		}
 	}

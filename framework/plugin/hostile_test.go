@@ -40,7 +40,7 @@ var sabotage atomic.Value
 func serveHostile(p vector.Plugin) {
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  wire.Handshake(),
-		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, hostileServer{server.New(p, nil)}),
+		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, hostileServer{server.New(p)}),
 		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(o, grpc.ForceServerCodecV2(garbageCodec{encoding.GetCodecV2("proto")}))...)
 		},
@@ -194,7 +194,7 @@ func serveAlien(how string) {
 	}
 	if how == "plain" { // gRPC without its half of the mutual authentication
 		s := grpc.NewServer()
-		pb.RegisterPluginServer(s, server.New(faultyEnvironment(), nil))
+		pb.RegisterPluginServer(s, server.New(faultyEnvironment()))
 		s.Serve(listener)
 		return
 	}

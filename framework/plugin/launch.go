@@ -21,7 +21,6 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 
-	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
@@ -126,10 +125,6 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if err != nil {
 		return fail(err)
 	}
-	lanes, err := lanefile.Create(directory)
-	if err != nil {
-		return fail(err)
-	}
 	cmd := exec.Command(path, o.Args...)
 	switch { // what is started is what was digested
 	case o.Self:
@@ -143,7 +138,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		HandshakeConfig:  wire.Handshake(),
 		VersionedPlugins: wire.Versions(ProtocolVersion, nil),
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
-			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate, lanefile.Variable + "=" + lanes.Path()})
+			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate})
 			return sub, nil
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: directory},
@@ -171,16 +166,13 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 			p.digests, err = files.confirm(sub.Pid())
 		}
 		if err != nil && subprocess.Alive(sub.Pid()) {
-			lanes.Close()
 			client.Kill()
 			return fail(err)
 		}
 	}
 	if err == nil && stop() {
-		p.lanes = lanes
 		return p, nil
 	}
-	lanes.Close()
 	err = diagnose(ctx, sub, err)
 	client.Kill()
 	return fail(err)

@@ -30,7 +30,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 		removeSocketDir(directory)
 		return nil, err
 	}
-	service := server.New(p, nil)
+	service := server.New(p)
 	s := grpc.NewServer(wire.ServerOptions()...)
 	pb.RegisterPluginServer(s, service)
 	go s.Serve(listener)

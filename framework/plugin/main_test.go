@@ -18,7 +18,6 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
-	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
@@ -28,7 +27,6 @@ import (
 // TestMain lets the test binary be a plugin, or the host of one, when a test
 // starts it again with a role as its first argument.
 func TestMain(m *testing.M) {
-	notes, _ = lanefile.Open(os.Getenv(lanefile.Variable))
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "serve-environment":
@@ -113,9 +111,6 @@ func noise() {
 	fmt.Print(strings.Repeat("x", 1<<20), "\nno newline before the handshake")
 }
 
-// notes are where this process, if it is a plugin, says in which lane it is.
-var notes *lanefile.Words
-
 // host is a program that launches a plugin, says which process it is and steps it
 // for ever.
 func host(command []string) {
@@ -184,7 +179,7 @@ type faults struct {
 	Once  string   `json:"once,omitempty"` // a file: misbehave only if it is not there yet, and make it
 	ID    string   `json:"name,omitempty"` // of the environment; default: with the process's id
 	Work  int      `json:"work,omitempty"` // turns of a loop in every step of a lane
-	// Copies makes lanes of single copies, so that the process notes where it is.
+	// Copies makes lanes of single copies.
 	Copies bool `json:"copies,omitempty"`
 }
 
@@ -231,12 +226,6 @@ func (f *faults) strike() error {
 		fmt.Fprintln(os.Stderr, "goodbye")
 		kill(os.Getpid(), syscall.SIGKILL)
 		select {}
-	case "lie": // that it was in the first lane
-		*notes.Of(1) = 1
-		os.Exit(3)
-	case "nonsense":
-		*notes.Of(1) = 1 << 31
-		os.Exit(3)
 	case "loop":
 		fmt.Fprintln(os.Stderr, "round and round")
 		for i := 0; i >= 0; i %= 7 {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
-	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
@@ -34,7 +33,6 @@ type Process struct {
 	closeTimeout time.Duration
 	tail         *subprocess.Tail
 	sub          *subprocess.Subprocess // nil for Loopback
-	lanes        *lanefile.File         // nil for Loopback
 	stop         func()                 // ends process and connection; may block for ever
 	conn         *grpc.ClientConn       // nil for Loopback
 
@@ -82,7 +80,6 @@ func (p *Process) Stderr() []string { return p.tail.Last() }
 // LaunchOptions.CloseTimeout. Open instances fail. It may be called again.
 func (p *Process) Close() error {
 	p.end(ErrClosed)
-	defer p.lanes.Close()
 	stopped := make(chan struct{})
 	go func() {
 		p.stop()

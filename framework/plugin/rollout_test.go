@@ -87,7 +87,7 @@ func (oldServer) Rollout(context.Context, *pb.RolloutRequest) (*pb.RolloutReply,
 func serveOld(p vector.Plugin) {
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  wire.Handshake(),
-		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, oldServer{server.New(p, nil)}),
+		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, oldServer{server.New(p)}),
 		GRPCServer:       goplugin.DefaultGRPCServer,
 	})
 }

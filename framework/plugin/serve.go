@@ -11,7 +11,6 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -40,9 +39,8 @@ func Serve(p vector.Plugin) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
-	lanes, _ := lanefile.Open(os.Getenv(lanefile.Variable)) // who has none does without
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) // go-plugin does so for SIGINT
-	s := server.New(p, lanes)
+	s := server.New(p)
 	line := server.NewLifeline()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  cookie,

@@ -130,14 +130,8 @@ func (s *session) laneError(e *pb.Error) error {
 	return fromproto.Error(e)
 }
 
-// blame names the lane in which the process died or hung, if it left that behind,
-// and all lanes where none can be named.
+// blame names all lanes if the error names none.
 func (s *session) blame(err error) error {
-	if errors.Is(err, ErrDied) || errors.Is(err, ErrTimeout) {
-		if lane, ok := s.process.lanes.Lane(s.instance, s.lanes); ok {
-			return &vector.LaneError{Lane: lane, Err: err, Suspected: true}
-		}
-	}
 	var lane *vector.LaneError
 	var lanes *vector.LanesError
 	if errors.As(err, &lane) || errors.As(err, &lanes) {

@@ -47,9 +47,6 @@ func TestGiveUp(t *testing.T) {
 	}{
 		{"no lane", nil, nil, 1, 64, func(_ int, err error) error { return err }, 5, 16},
 		{"a lane", nil, nil, 1, 64, func(lane int, err error) error { return &vector.LaneError{Lane: lane, Err: err} }, 5, 16},
-		{"suspected", nil, nil, 1, 64, func(lane int, err error) error {
-			return &vector.LaneError{Lane: lane, Err: err, Suspected: true}
-		}, 5, 16},
 		{"lanes alone", nil, nil, 1, 1, func(_ int, err error) error { return err }, 5, 16},
 		{"after two", &two, nil, 1, 64, func(_ int, err error) error { return err }, 2, 12},
 		{"as the agent says", &two, &seven, 1, 1, func(_ int, err error) error { return err }, 7, 16},

@@ -232,11 +232,7 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 	}{
 		{"no lane", func(_ int, err error) error { return err }},
 		{"the lane", func(lane int, err error) error { return &vector.LaneError{Lane: lane, Err: err} }},
-		{"suspected", func(lane int, err error) error { return &vector.LaneError{Lane: lane, Err: err, Suspected: true} }},
-		{"another is suspected", func(lane int, err error) error {
-			return &vector.LaneError{Lane: max(lane-1, 0), Err: err, Suspected: true}
-		}},
-		{"one that is not there is suspected", func(_ int, err error) error { return &vector.LaneError{Lane: 99, Err: err, Suspected: true} }},
+		{"one that is not there", func(_ int, err error) error { return &vector.LaneError{Lane: 99, Err: err} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fail := func(call int, seeds []uint64) error {
@@ -264,39 +260,32 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 	}
 }
 
-// A lane that is rightly suspected costs one attempt more than one that is named: of
-// its run alone.
-func TestSuspectIsTriedAlone(t *testing.T) {
+// A lane that is named costs two attempts of the batch, and then it is left out.
+func TestNamedLaneIsLeftOut(t *testing.T) {
 	bad := seed.NewSource(1, "test/coin@1").Seed(5, seed.Environment, 0)
-	for _, suspected := range []bool{false, true} {
-		var sizes []int
-		do(t, plantest.Compile(t, func(c *plan.Config) { c.Lanes, c.Workers, c.Runs, c.Agents = 8, 1, 8, c.Agents[:1] }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
-			if call == 1 {
-				sizes = append(sizes, len(seeds))
-			}
-			if lane := slices.Index(seeds, bad); call == 10 && lane >= 0 {
-				return &vector.LaneError{Lane: lane, Err: errors.New("it hurts"), Suspected: suspected}
-			}
-			return nil
-		}))
-		want := []int{8, 8, 1, 6} // after a failure one run alone, to see whether any ends well
-		if suspected {
-			want = []int{8, 8, 1, 1, 6}
+	var sizes []int
+	do(t, plantest.Compile(t, func(c *plan.Config) { c.Lanes, c.Workers, c.Runs, c.Agents = 8, 1, 8, c.Agents[:1] }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
+		if call == 1 {
+			sizes = append(sizes, len(seeds))
 		}
-		if !slices.Equal(sizes, want) {
-			t.Errorf("suspected %t: batches of %v lanes, want %v", suspected, sizes, want)
+		if lane := slices.Index(seeds, bad); call == 10 && lane >= 0 {
+			return &vector.LaneError{Lane: lane, Err: errors.New("it hurts")}
 		}
+		return nil
+	}))
+	want := []int{8, 8, 1, 6} // after a failure one run alone, to see whether any ends well
+	if !slices.Equal(sizes, want) {
+		t.Errorf("batches of %v lanes, want %v", sizes, want)
 	}
 }
 
-// If the lanes together are too much, no run fails, whichever lane a process was in
-// when it died.
+// If the lanes together are too much, no run fails.
 func TestTooManyLanes(t *testing.T) {
 	want := do(t, plantest.Compile(t, nil), t.TempDir(), false, opener(nil))
 	for _, most := range []int{1, 2, 3, 5} {
 		got := do(t, plantest.Compile(t, func(c *plan.Config) { c.Lanes = 8 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
 			if len(seeds) > most {
-				return &vector.LaneError{Lane: call % len(seeds), Err: errors.New("out of memory"), Suspected: true}
+				return errors.New("out of memory")
 			}
 			return nil
 		}))

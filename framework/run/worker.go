@@ -269,9 +269,8 @@ func (w *worker) work(ctx context.Context, queue *batches) error {
 // runBatch makes runs and calls ended with each. A batch that fails is replayed on fresh
 // plugins, as often as retries says; because lanes never interact, the replay meets the
 // same draws. If it fails again, the lane that the error names is recorded as failed and
-// the others are done without it. A lane that is merely suspected must first fail alone.
-// If it does not, or no lane is named, the batch is halved until each run that fails
-// stands alone. Runs of a cell that is given up are recorded as such. The error is the
+// the others are done without it. If no lane is named, the batch is halved until each
+// run that fails stands alone. Runs of a cell that is given up are recorded as such. The error is the
 // context's, or says what the host lacks. Then only the runs in progress are lost.
 func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	if why := w.failures.reason(w.cell); why != "" {
@@ -303,20 +302,6 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
 		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
-		if lane.Suspected {
-			outcomes, aloneErr := w.attempt(ctx, runs[lane.Lane:lane.Lane+1])
-			if aloneErr == nil {
-				w.succeed(outcomes)
-				return w.bisect(ctx, rest)
-			}
-			w.close()
-			if errors.Is(aloneErr, store.ErrChanged) {
-				w.stop(aloneErr)
-			}
-			if cause := context.Cause(ctx); cause != nil {
-				return cause
-			}
-		}
 		w.fail(runs[lane.Lane], lane.Lane, err)
 		return w.runRest(ctx, rest)
 	}

@@ -10,10 +10,6 @@ import (
 type LaneError struct {
 	Lane int   // from 0
 	Err  error // what went wrong in it
-	// Suspected says that the process with all lanes died or hung while it worked
-	// on this lane. There is no other evidence against the lane. Another lane, or
-	// the memory that all of them need together, may also be the cause.
-	Suspected bool
 }
 
 // Error names the lane.

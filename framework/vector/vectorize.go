@@ -43,7 +43,7 @@ type vectorEnvironment struct {
 func (v *vectorEnvironment) Spec() framework.Spec { return v.spec }
 
 func (v *vectorEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
-	return eachLane(ctx, len(v.envs), func(i int) error { return v.step(ctx, i, in, out) })
+	return eachLane(len(v.envs), func(i int) error { return v.step(ctx, i, in, out) })
 }
 
 func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *TimeSteps) error {
@@ -86,7 +86,7 @@ func (v *vectorEnvironment) Abilities() (a EnvironmentAbilities) {
 
 func (v *vectorEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(v.envs))
-	err := eachLane(ctx, len(v.envs), func(i int) (err error) {
+	err := eachLane(len(v.envs), func(i int) (err error) {
 		models[i], err = v.envs[i].(framework.KnownModel).Model(ctx)
 		return err
 	})

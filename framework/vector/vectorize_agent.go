@@ -83,7 +83,7 @@ func (v *vectorAgent) Abilities() (a AgentAbilities) {
 }
 
 func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
-	return eachLane(ctx, len(v.lanes), func(i int) error {
+	return eachLane(len(v.lanes), func(i int) error {
 		if acts, err := v.learn(ctx, i, in); err != nil || !acts {
 			return err
 		}

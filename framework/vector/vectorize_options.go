@@ -31,7 +31,7 @@ func (v *vectorAgent) SetOptionKinds(ctx context.Context, kinds []options.Kind) 
 
 // StepOptions implements OptionAgent.
 func (v *vectorAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
-	return eachLane(ctx, len(v.lanes), func(i int) error {
+	return eachLane(len(v.lanes), func(i int) error {
 		if acts, err := v.learn(ctx, i, in); err != nil || !acts {
 			return err
 		}
@@ -72,7 +72,7 @@ func (v *vectorAgent) ask(ctx context.Context, agent framework.Agent, observatio
 
 // Choose implements OptionAgent.
 func (v *vectorAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
-	return eachLane(ctx, len(choices), func(i int) error {
+	return eachLane(len(choices), func(i int) error {
 		choice, lane := choices[i], &v.lanes[i]
 		switch {
 		case choice < 0:

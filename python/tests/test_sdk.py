@@ -10,6 +10,7 @@ import py_compile
 import subprocess
 import sys
 import sysconfig
+import threading
 import types
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -21,7 +22,7 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 import rlrun
-from rlrun import _decisions, _log, _rollout, _server, _sources, errors, params, spaces
+from rlrun import _decisions, _lanes, _log, _rollout, _server, _sources, errors, params, spaces
 from rlrun._lanes import (
     ALL,
     CONTINUE,
@@ -1078,3 +1079,27 @@ def test_modules_are_digested_as_they_are_loaded(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "later.py changed while the experiment ran" in done.stdout
+
+
+def test_a_close_that_hangs_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host shows the line, whatever answer it waits for meanwhile."""
+    returns = threading.Event()
+
+    class Slow(rlrun.Agent):
+        def begin(self, spec: rlrun.Spec, seed: int) -> None: ...
+
+        def select_action(self, observation: object) -> int:
+            return 0
+
+        def update(self, transition: rlrun.Transition) -> None: ...
+
+        def close(self) -> None:
+            assert returns.wait(60)
+
+    def tell(*what: str, **how: Any) -> None:
+        print(*what, **how)
+        returns.set()
+
+    monkeypatch.setattr(_lanes, "print", tell, raising=False)
+    AgentCopies(Slow).open(rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2)), 1)
+    assert capsys.readouterr().err == "Slow.close has not returned after 1 s\n"

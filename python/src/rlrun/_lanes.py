@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from rlrun import _abilities, _decisions, saved, spaces
 from rlrun._decisions import Decisions
-from rlrun._notes import Note
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, NeedsReset, Unsupported, blame
@@ -170,25 +169,21 @@ def _measured(metrics: Sequence[Metric], values: Mapping[str, float], lane: int)
 class OneByOne:
     """Copies whose code runs one after the other."""
 
-    note: Note
-
     @contextmanager
-    def noting(self) -> Iterator[Note]:
-        """Yield where to note a lane before its code runs, and blame the last one for an exception."""
+    def noting(self) -> Iterator[list[int]]:
+        """Yield a list of one lane, for the lane whose code runs, and blame that one for an exception."""
+        note = [-1]
         try:
-            yield self.note
+            yield note
         except BaseException as e:
-            blame(e, self.note[0] - 1)
+            blame(e, note[0])
             raise
-        finally:
-            self.note[0] = 0
 
 
 class Copies(OneByOne, VectorEnvironment):
     """A batch made of single copies."""
 
     def __init__(self, make: Callable[[], Environment]) -> None:
-        self.note = [0]
         self._make = make
         self._copies = [make()]
         self._spec = self._copies[0].spec
@@ -208,7 +203,7 @@ class Copies(OneByOne, VectorEnvironment):
         out = spaces.zeros(space, len(seeds))
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 first = self._copies[lane].reset(int(seeds[k]))
                 if isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], Mapping):
                     raise InvalidAnswer("reset returned a pair as in Gymnasium, must return the observation alone")
@@ -222,7 +217,7 @@ class Copies(OneByOne, VectorEnvironment):
         rewards, terminated, truncated = [0.0] * n, [False] * n, [False] * n
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 step = time_step(self._copies[lane].step(value(actions[k])))
                 observations[k] = spaces.as_entry(space, step.observation, "the observation")
                 rewards[k] = spaces.as_number(step.reward, "the reward")
@@ -242,7 +237,7 @@ class Copies(OneByOne, VectorEnvironment):
     def measure(self, lane: int) -> Mapping[str, float]:
         """Return the values of a lane's metrics."""
         with self.noting() as note:
-            note[0] = lane + 1
+            note[0] = lane
             return self._copies[lane].measure()
 
     def close(self) -> None:
@@ -522,7 +517,6 @@ class AgentCopies(OneByOne, VectorAgent):
     """A batch made of single copies, a fresh one per run."""
 
     def __init__(self, make: Callable[[], Agent]) -> None:
-        self.note = [0]
         self._make = make
         self._spare: Agent | None = make()
 
@@ -543,7 +537,7 @@ class AgentCopies(OneByOne, VectorAgent):
         """Make a fresh copy in each of these lanes."""
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 self._end(lane)
                 self._copies[lane] = self._fresh(int(seeds[k]))
 
@@ -560,7 +554,7 @@ class AgentCopies(OneByOne, VectorAgent):
         value = self._spec.observation.value
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 action = method(self._copy(lane))(value(observations[k]))
                 out[k] = spaces.as_entry(self._spec.action, action, "the action")
         return out
@@ -573,7 +567,7 @@ class AgentCopies(OneByOne, VectorAgent):
         )
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 transition = Transition(
                     observation(transitions.observations[k]),
                     action(transitions.actions[k]),
@@ -587,7 +581,7 @@ class AgentCopies(OneByOne, VectorAgent):
     def measure(self, lane: int) -> Mapping[str, float]:
         """Return the values of a lane's metrics."""
         with self.noting() as note:
-            note[0] = lane + 1
+            note[0] = lane
             return self._copy(lane).measure()
 
     def load(self, lane: int, state: bytes) -> None:
@@ -641,7 +635,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
         value, out = self._spec.observation.value, []
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 out.append(_able(self._copy(lane)).problem(value(observations[k])))
         return out
 
@@ -650,7 +644,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
         choices = options.tolist()
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane + 1
+                note[0] = lane
                 _able(self._copy(lane)).choose(choices[k])
 
     def greedy_policy(self, lane: int) -> Sequence[int]:

@@ -20,13 +20,11 @@ from rlrun._lanes import (
     NEW_RUN,
     AgentLanes,
     EnvironmentLanes,
-    OneByOne,
     OptionLanes,
     Seeds,
     Signals,
     with_id,
 )
-from rlrun._notes import Notes
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
 from rlrun.agent import VectorAgent
@@ -178,7 +176,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         self._lock = threading.Lock()
         self._last = 0
         self._instances: dict[int, _Instance] = {}
-        self._notes = Notes()
         self._abilities = _abilities.of(plugin.description.capabilities)
 
     def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
@@ -202,7 +199,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             spec = with_id(env.spec, self._plugin.description.id)
             models = getattr(env, "has_model", "model" in self._plugin.description.capabilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
-            self._note(handle, env)
             return pb.OpenEnvironmentReply(
                 instance=handle,
                 spec=spec.to_proto(),
@@ -221,7 +217,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             instance = _AgentInstance(agent, Spec.from_proto(request.spec), request.lanes)
             options = isinstance(instance.lanes, OptionLanes)
             handle = self._add(instance)
-            self._note(handle, agent)
             return pb.OpenAgentReply(
                 instance=handle,
                 options=options,
@@ -367,10 +362,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             context.abort(grpc.StatusCode.NOT_FOUND, f"no instance has the handle {handle}")
         assert instance is not None
         return instance
-
-    def _note(self, handle: int, copies: VectorEnvironment | VectorAgent) -> None:
-        if isinstance(copies, OneByOne):
-            copies.note = self._notes.of(handle)
 
     def _drop(self, handle: int) -> None:
         with self._lock:

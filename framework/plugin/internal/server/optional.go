@@ -45,7 +45,7 @@ func (s *Server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.Rollout
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := vector.NewTrajectories(e.spec, e.lanes, in.Steps)
-	if err := run(func() error { return vector.RollOut(s.noting(ctx, m.Instance), e.env, in, out) }); err != nil {
+	if err := run(func() error { return vector.RollOut(ctx, e.env, in, out) }); err != nil {
 		return &pb.RolloutReply{Error: toproto.Error(err)}, nil
 	}
 	return toproto.Trajectories(out), nil
@@ -82,7 +82,7 @@ func (s *Server) Measure(ctx context.Context, m *pb.MeasureRequest) (*pb.Measure
 	values := make([]float64, len(which)*len(o.measures.Metrics))
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := run(func() error { return o.measures.Read(s.noting(ctx, m.Instance), which, values) }); err != nil {
+	if err := run(func() error { return o.measures.Read(ctx, which, values) }); err != nil {
 		return &pb.MeasureReply{Error: toproto.Error(err)}, nil
 	}
 	return &pb.MeasureReply{Values: space.AppendNumbers(nil, values)}, nil

@@ -22,7 +22,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
-	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -33,7 +32,6 @@ import (
 type Server struct {
 	pb.UnimplementedPluginServer
 	plugin vector.Plugin
-	lanes  *lanefile.Words
 
 	mu        sync.Mutex
 	last      uint64 // handle given out last
@@ -61,10 +59,9 @@ func (o *opened) abilities() []string { return slices.Sorted(maps.Keys(o.calls))
 
 var _ pb.PluginServer = (*Server)(nil)
 
-// New returns a server of p. Instances note in lanes, which may be nil, which lane
-// they are in. The caller calls CloseAll at the end.
-func New(p vector.Plugin, lanes *lanefile.Words) *Server {
-	return &Server{plugin: p, lanes: lanes, instances: map[uint64]instance{}}
+// New returns a server of p. The caller calls CloseAll at the end.
+func New(p vector.Plugin) *Server {
+	return &Server{plugin: p, instances: map[uint64]instance{}}
 }
 
 func (s *Server) add(i instance) uint64 {
@@ -84,11 +81,6 @@ func lookup[T instance](s *Server, handle uint64) (T, error) {
 		return i, status.Errorf(codes.NotFound, "no %v has the handle %d", reflect.TypeFor[T](), handle)
 	}
 	return i, nil
-}
-
-// noting returns a context for calls of an instance that step its lanes.
-func (s *Server) noting(ctx context.Context, handle uint64) context.Context {
-	return vector.NoteLanes(ctx, s.lanes.Of(handle))
 }
 
 // remove forgets an instance and returns it, nil if there is none.
@@ -190,7 +182,7 @@ func (s *Server) Models(ctx context.Context, m *pb.ModelsRequest) (*pb.ModelsRep
 		return nil, err
 	}
 	var reply pb.ModelsReply
-	err = run(func() error { return e.models(s.noting(ctx, m.Instance), &reply) })
+	err = run(func() error { return e.models(ctx, &reply) })
 	reply.Error = toproto.Error(err)
 	return &reply, nil
 }
@@ -230,7 +222,7 @@ func serveSteps[I instance, Request interface{ GetInstance() uint64 }, Reply any
 				return err
 			}
 			defer s.drop(request.GetInstance())
-			ctx, begun = s.noting(ctx, request.GetInstance()), true
+			begun = true
 		}
 		reply, err := step(served, ctx, request)
 		if err != nil {
