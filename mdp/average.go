@@ -58,11 +58,13 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 	}
 	switch {
 	case o.Policy != nil:
-		if err := checkPolicy(o.Policy, n, t.actions); err != nil {
+		if err := t.checkPolicy(o.Policy); err != nil {
 			return nil, err
 		}
 		copy(a.sol.Policy, o.Policy)
-	case !warm:
+	case warm:
+		t.existing(a.sol.Policy)
+	default:
 		for s := range n { // greedy for one step
 			best := math.Inf(-1)
 			for b := range t.actions {
@@ -71,6 +73,7 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 				}
 			}
 		}
+		t.existing(a.sol.Policy)
 	}
 	method := o.Method
 	if method == Automatic {
@@ -117,7 +120,7 @@ func (a *AverageSolver) Evaluate(m Model, pi Deterministic) (*Solution, error) {
 	if n > denseLimit {
 		return nil, fmt.Errorf("mdp: direct evaluation is for up to %d states, not %d", denseLimit, n)
 	}
-	if err := checkPolicy(pi, n, t.actions); err != nil {
+	if err := t.checkPolicy(pi); err != nil {
 		return nil, err
 	}
 	a.t = t
@@ -156,6 +159,7 @@ func (a *AverageSolver) policyIteration(limit int) (*Solution, error) {
 					}
 				}
 			}
+			t.existing(sol.Policy)
 			sol.Backups += n * (t.actions + 1)
 			if changed {
 				continue
@@ -182,6 +186,7 @@ func (a *AverageSolver) policyIteration(limit int) (*Solution, error) {
 			d := best - sol.Bias[s] - sol.Gain[s]
 			lo, hi = min(lo, d), max(hi, d)
 		}
+		t.existing(sol.Policy)
 		sol.Sweeps++
 		sol.Backups += n * (t.actions + 1)
 		if !changed {

@@ -33,10 +33,11 @@ func (p Randomised) Distribution(dst []float64, s int) {
 	}
 }
 
-// Uniform is the policy that takes every action with equal probability.
+// Uniform is the policy that takes every action of a state with equal probability.
 type Uniform struct{}
 
-// Distribution implements Policy.
+// Distribution implements Policy, for a state that has all actions; see the function
+// Distribution.
 func (Uniform) Distribution(dst []float64, _ int) {
 	for a := range dst {
 		dst[a] = 1 / float64(len(dst))
@@ -62,8 +63,8 @@ type Chain struct {
 }
 
 // Induce returns the chain of policy π in model m. It fails when π is not a
-// policy of m: too few states, an action out of range, or probabilities that do
-// not sum to one.
+// policy of m: too few states, an action out of range or one that the state lacks, or
+// probabilities that do not sum to one.
 func Induce(m Model, pi Policy) (*Chain, error) {
 	n, actions := m.NumStates(), m.NumActions()
 	switch p := pi.(type) {
@@ -84,14 +85,17 @@ func Induce(m Model, pi Policy) (*Chain, error) {
 	w := make([]float64, actions)
 	dense := newScatter(n)
 	for s := range n {
-		pi.Distribution(w, s)
-		if err := checkRow(w); err != nil {
+		Distribution(w, m, pi, s)
+		if _, err := checkRow(w, 1e-8); err != nil {
 			return nil, fmt.Errorf("mdp: policy in state %d: %w", s, err)
 		}
 		only := -1
 		for a, p := range w {
 			if !(p >= 0) {
 				return nil, fmt.Errorf("mdp: policy in state %d: probability %v of action %d", s, p, a)
+			}
+			if p > 0 && !available(m, s, a) {
+				return nil, fmt.Errorf("mdp: policy: state %d has no action %d", s, a)
 			}
 			if p > 0 {
 				c.reward[s] += p * m.Reward(s, a)

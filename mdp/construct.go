@@ -14,13 +14,14 @@ type Definition struct {
 	Name, Description string            // for users
 	States, Actions   int               // numbers of states and actions, at least 1 each
 	ActionNames       []string          // distinct; or none
-	Transitions       []Transition      // the probabilities of every S and A sum to 1; none for terminal states
+	Transitions       []Transition      // the probabilities of every S and A sum to 1; none for terminal states, and for actions that S lacks
 	Rewards           []Reward          // expected rewards; 0 for pairs left out
 	SuccessorRewards  []SuccessorReward // added to Rewards
 	GaussianNoise     []Reward          // R is the standard deviation of the reward of (S,A)
 	Bernoulli         []Pair            // pairs whose reward is 1 with probability r, else 0
 	Initial           []Weight          // initial distribution
 	Terminal          []int             // their rows may be left out
+	Notes             []string          // sentences for users of the model; see Tabular.Notes
 }
 
 // Transition says that action A in state S leads to Next with probability P.
@@ -87,8 +88,9 @@ func (d *Definition) checkSize() error {
 
 // NewModel builds and validates a model. Errors name the entry or the row. They report an
 // index out of range, a probability that is not in [0,1], and a number that is not
-// finite. They also report a repeated entry, a missing row, and a row that does not sum
-// to one. Rows within 1e-8 of one are rescaled. The definition's slices are not kept.
+// finite. They also report a repeated entry, a state without actions, and a row that does
+// not sum to one. Rows within 1e-6 of one are rescaled. Notes tells of these, and of
+// actions that states lack. The definition's slices are not kept.
 func NewModel(d Definition) (*Tabular, error) {
 	if err := d.checkSize(); err != nil {
 		return nil, err
@@ -188,40 +190,41 @@ func sorted[E any](list string, given []E, check func(E) error, order func(a, b 
 	return entries, nil
 }
 
-// checkRows reports the first row that has no transition, given all in order,
+func noAction(s int) error {
+	return whole("state %d has no transition: a state has an action, or is terminal", s)
+}
+
+// checkRows reports the first state that has no transition, given all in order,
 // before anything of the size that the definition claims is allocated.
 func (d *Definition) checkRows(transitions []Transition) error {
 	terminal := make(map[int]bool, len(d.Terminal))
 	for _, s := range d.Terminal {
 		terminal[s] = true
 	}
-	row, given := 0, 0 // the first row not accounted for; rows that are not left out
+	state, given, last := 0, 0, -1 // the first state not accounted for; rows that are given, and the last of them
 	upTo := func(end int) error {
-		for row < end {
-			if s := row / d.Actions; terminal[s] {
-				row = min(end, (s+1)*d.Actions)
-			} else {
-				return &invalid{s: s, a: row % d.Actions,
-					err: fmt.Errorf("no transition given; %d states × %d actions need a row each", d.States, d.Actions)}
+		for ; state < end; state++ {
+			if !terminal[state] {
+				return noAction(state)
 			}
 		}
 		return nil
 	}
 	for _, t := range transitions {
-		i := t.S*d.Actions + t.A
-		if err := upTo(i); err != nil {
+		if err := upTo(t.S); err != nil {
 			return err
 		}
-		if row == i {
-			row++
+		state = t.S + 1
+		if i := t.S*d.Actions + t.A; i != last {
+			last = i
 			given++
 		}
 	}
-	if err := upTo(d.States * d.Actions); err != nil {
+	if err := upTo(d.States); err != nil {
 		return err
 	}
-	if out := row - given; out > 1<<20 && out/64 > len(transitions) {
-		return whole("%d states × %d actions make %d rows of terminal states that are not given: too many", d.States, d.Actions, out)
+	if out := d.States*d.Actions - given; out > 1<<20 && out/64 > len(transitions) {
+		return whole("%d states × %d actions make %d rows that are not given: too many", d.States, d.Actions, out)
 	}
 	return nil
 }
@@ -276,8 +279,8 @@ func (d *Definition) checkSuccessorReward(r SuccessorReward) error {
 // Generate builds and validates a model whose rows are made by fill, which is
 // called for s = 0..S-1 and, within, a = 0..A-1, with an empty row each time. It
 // needs no list of all transitions, so it suits large models. Of d it uses the
-// name, description, size, names of actions, initial distribution and terminal states; a
-// terminal state's row may be left empty.
+// name, description, size, names of actions, initial distribution, terminal states and
+// notes. The row of a terminal state, or of an action that the state lacks, is left empty.
 func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
 	m, err := GenerateInto(new(Tabular), d, fill)
 	if err != nil {
@@ -293,7 +296,7 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 	if err := d.checkSize(); err != nil {
 		return nil, err
 	}
-	*m = Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions,
+	*m = Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions, notes: slices.Clone(d.Notes),
 		start: m.start[:0], next: m.next[:0], prob: m.prob[:0], reward: m.reward[:0]}
 	if err := m.setActionNames(&d); err != nil {
 		return nil, err
@@ -308,6 +311,8 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 	m.start = append(slices.Grow(m.start, rows+1), 0)
 	m.reward, m.next, m.prob = slices.Grow(m.reward, rows), slices.Grow(m.next, rows), slices.Grow(m.prob, rows)
 	var row Row
+	var rescaled some
+	incomplete := false
 	for s := range d.States {
 		for a := range d.Actions {
 			row = Row{next: row.next[:0], prob: row.prob[:0], reward: row.reward[:0]}
@@ -315,7 +320,11 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 			if m.Terminal(s) && len(row.next) == 0 {
 				row.Add(s, 1)
 			}
-			err := row.finish(d.States)
+			sum, err := row.finish(d.States)
+			if sum != 1 && len(row.next) > 0 {
+				rescaled.add("state %d, action %d (%s)", s, a, exactly(sum))
+			}
+			incomplete = incomplete || len(row.next) == 0
 			if err == nil && m.Terminal(s) && (len(row.next) != 1 || row.next[0] != int32(s) || row.reward[0] != 0 || row.Noise != Noise{}) {
 				err = fmt.Errorf("a terminal state must keep to itself and pay nothing")
 			}
@@ -325,11 +334,21 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 			m.push(&row)
 		}
 	}
+	m.noteRescaled(rescaled)
+	if incomplete {
+		if err := m.complete(); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
 }
 
-// push appends a finished row.
+// push appends a finished row, which is empty if the state lacks the action.
 func (m *Tabular) push(row *Row) {
+	if len(row.next) == 0 {
+		m.reward, m.start = append(m.reward, 0), append(m.start, len(m.next))
+		return
+	}
 	if row.varying && m.successorReward == nil {
 		m.successorReward = make([]float64, 0, cap(m.next))
 		for i := range m.reward {
@@ -421,8 +440,12 @@ func (m *Tabular) setInitial(d *Definition) error {
 			m.initialProb = append(m.initialProb, w.P)
 		}
 	}
-	if err := checkRow(m.initialProb); err != nil {
+	sum, err := checkRow(m.initialProb, rowSumTolerance)
+	if err != nil {
 		return whole("initial distribution: %w", err)
+	}
+	if sum != 1 {
+		m.noteRescaled(some{1, []string{fmt.Sprintf("initial distribution (%s)", exactly(sum))}})
 	}
 	return nil
 }

@@ -245,7 +245,7 @@ func sweepBlock(v []float64, from, to int, reverse bool, update func(s int, v []
 func (d *discounted) policyIteration(start Deterministic) (*Solution, error) {
 	n := d.states
 	if start != nil {
-		if err := checkPolicy(start, n, d.actions); err != nil {
+		if err := d.checkPolicy(start); err != nil {
 			return nil, err
 		}
 		copy(d.sol.Policy, start)
@@ -298,13 +298,16 @@ func patience(improvements int) float64 {
 	return math.Exp2(float64(max(0, improvements-50)))
 }
 
-func checkPolicy(p Deterministic, states, actions int) error {
-	if len(p) != states {
-		return fmt.Errorf("mdp: the policy has %d states, the model %d", len(p), states)
+func (m *Tabular) checkPolicy(p Deterministic) error {
+	if len(p) != m.states {
+		return fmt.Errorf("mdp: the policy has %d states, the model %d", len(p), m.states)
 	}
 	for s, a := range p {
-		if a < 0 || a >= actions {
-			return fmt.Errorf("mdp: policy in state %d: action %d is outside 0..%d", s, a, actions-1)
+		if a < 0 || a >= m.actions {
+			return fmt.Errorf("mdp: policy in state %d: action %d is outside 0..%d", s, a, m.actions-1)
+		}
+		if !m.Available(s, a) {
+			return fmt.Errorf("mdp: policy: state %d has no action %d", s, a)
 		}
 	}
 	return nil

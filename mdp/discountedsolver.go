@@ -30,7 +30,7 @@ func (d *DiscountedSolver) Evaluate(v []float64, m *Tabular, pi Deterministic, g
 	if len(v) != m.states {
 		return 0, fmt.Errorf("mdp: the value to start from has %d states, the model %d", len(v), m.states)
 	}
-	if err := checkPolicy(pi, m.states, m.actions); err != nil {
+	if err := m.checkPolicy(pi); err != nil {
 		return 0, err
 	}
 	d.linear.set(m, pi, gamma)

@@ -117,7 +117,7 @@ func (m *Tabular) Terminating(dst *Tabular, terminal []bool) *Tabular {
 		dst = new(Tabular)
 	}
 	*dst = Tabular{states: m.states, actions: m.actions, start: append(dst.start[:0], 0), next: dst.next[:0], prob: dst.prob[:0],
-		reward: append(dst.reward[:0], m.reward...), terminal: append(dst.terminal[:0], terminal...)}
+		reward: append(dst.reward[:0], m.reward...), terminal: append(dst.terminal[:0], terminal...), standIn: m.standIn, notes: m.notes}
 	for s, end := range terminal {
 		for a := range m.actions {
 			if end {

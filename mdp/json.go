@@ -18,10 +18,12 @@ import (
 //	 "bernoulli": [[s,a], …],              optional, rewards that are 0 or 1
 //	 "initial": [[s,p], …],                optional; or a list of all S probabilities
 //	 "terminal": [s, …],                   optional; rows of these may be absent
+//	 "notes": ["…", …],                    optional; programs print them with the model
 //	 "actions": ["…", …],                  optional, a name for each action
 //	 "name": "…", "description": "…"}      optional
 //
-// The keys may come in any order. An error begins with the line and column it
+// If no transition of an action is given in a state, the state lacks the action. The keys
+// may come in any order. An error begins with the line and column it
 // is about. Memory grows with the length of the input, never with what it claims
 // its size to be.
 func ParseModel(r io.Reader) (*Tabular, error) {
@@ -66,12 +68,16 @@ func (m *Tabular) MarshalJSON() ([]byte, error) {
 		Bernoulli        [][2]int `json:"bernoulli,omitempty"`
 		Initial          [][2]any `json:"initial,omitempty"`
 		Terminal         []int    `json:"terminal,omitempty"`
-	}{Name: m.name, Description: m.description, S: m.states, A: m.actions, Actions: m.actionNames, Rewards: [][3]any{}}
+		Notes            []string `json:"notes,omitempty"`
+	}{Notes: m.notes, Name: m.name, Description: m.description, S: m.states, A: m.actions, Actions: m.actionNames, Rewards: [][3]any{}}
 	for s := range m.states {
 		if m.Terminal(s) {
 			out.Terminal = append(out.Terminal, s)
 		}
 		for a := range m.actions {
+			if !m.Available(s, a) {
+				continue
+			}
 			next, prob := m.Transition(s, a)
 			rewards := m.SuccessorRewards(s, a)
 			for k := range next {

@@ -78,14 +78,18 @@ func TestParseModelErrors(t *testing.T) {
 		"negative":         {edit("0.25", "-0.25"), "line 3, column 31: transitions[1]: state 0, action 1: probability -0.25 is outside [0,1]"},
 		"sum":              {edit("0.25", "0.2"), "line 3, column 31: state 0, action 1: probabilities sum to 0.95, not 1"},
 		"duplicate":        {edit("[1,0,0,1]", "[0,0,1,1]"), "line 4, column 18: transitions[3]: repeats entry 0"},
-		"missing row":      {edit("[1,0,0,1]", "[0,0,0,0]"), "state 1, action 0: no transition given"},
+		"no action":        {edit("[1,0,0,1], [1,1,1,1]", "[0,0,0,0]"), "line 2, column 7: state 1 has no transition: a state has an action, or is terminal"},
+		"row of zeros":     {edit("[1,0,0,1]", "[1,0,0,0]"), "line 4, column 18: state 1, action 0: probabilities sum to 0, not 1"},
 		"range":            {edit("[1,0,0,1]", "[1,0,2,1]"), "line 4, column 18: transitions[3]: state 1, action 0: next state 2 is outside 0..1"},
 		"reward":           {edit("[1,1,2.5]", "[1,2,2.5]"), "line 5, column 14: rewards[0]: action 2 is outside 0..1"},
 		"short entry":      {edit("[1,1,2.5]", "[1,1]"), `rewards[0]: want a number, got "]"`},
 		"long entry":       {edit("[1,1,2.5]", "[1,1,2.5,3]"), `rewards[0]: want ']', got 3`},
-		"huge":             {edit(`"S": 2`, `"S": 2000000000`), "line 2, column 7: state 2, action 0: no transition given; 2000000000 states × 2 actions need a row each"},
-		"huge, terminal":   {`{"S": 1, "A": 2147483647, "transitions": [], "terminal": [0]}`, "line 1, column 7: 1 states × 2147483647 actions make 2147483647 rows of terminal states that are not given: too many"},
-		"missing last row": {edit(", [1,1,1,1]", ""), "state 1, action 1: no transition given"},
+		"huge":             {edit(`"S": 2`, `"S": 2000000000`), "line 2, column 7: state 2 has no transition: a state has an action, or is terminal"},
+		"huge, terminal":   {`{"S": 1, "A": 2147483647, "transitions": [], "terminal": [0]}`, "line 1, column 7: 1 states × 2147483647 actions make 2147483647 rows that are not given: too many"},
+		"reward of none":   {edit(", [1,1,1,1]", ""), "line 5, column 14: state 1, action 1: no transition is given, so the state lacks the action"},
+		"noise of none":    {edit(`[1,0,0,1], [1,1,1,1]],`, `[1,1,1,1]], "bernoulli": [[1,0]],`), "line 4, column 44: state 1, action 0: no transition is given, so the state lacks the action"},
+		"wide and empty":   {`{"S": 1, "A": 2147483647, "transitions": [[0,0,0,1]]}`, "make 2147483646 rows that are not given: too many"},
+		"eight digits off": {edit("0.25", "0.2500011"), "probabilities sum to 1.0000011, not 1"},
 		"null model":       {"null", "line 1, column 1: want '{', got null"},
 		"absurd":           {edit(`"S": 2`, `"S": 99999999999999999999`), "line 2, column 7: want a whole number"},
 		"no states":        {edit(`"S": 2`, `"S": 0`), "line 2, column 7: number of states 0"},
@@ -125,6 +129,7 @@ func FuzzParseModel(f *testing.F) {
 	f.Add([]byte(`{"S":1,"A":1,"transitions":[[0,0,0,1]],"successor_rewards":[[0,0,0,1e308]],"rewards":[[0,0,1e308]]}`))
 	f.Add([]byte(`{"S":2,"A":1,"transitions":[[0,0,1,0.5],[0,0,0,0.5],[1,0,1,1]],"noise":[[0,0,1]],"bernoulli":[[1,0]]}`))
 	f.Add([]byte(`{"S":1e9,"A":-1,"transitions":[[0,0,0,1e400]],"initial":[[0,NaN]]}`))
+	f.Add([]byte(`{"S":2,"A":3,"transitions":[[0,1,1,1],[1,0,0,0.3333333],[1,0,1,0.6666666],[1,2,1,1]],"rewards":[[1,2,3]],"notes":["a"]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := ParseModel(bytes.NewReader(data))
 		if err != nil {

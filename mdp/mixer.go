@@ -40,6 +40,9 @@ func (w *mixer) deviations(m Model) error {
 	for s := range n {
 		w.T[s], w.Limit[s] = make([]int, actions), make([]float64, actions)
 		for a := range actions {
+			if !available(m, s, a) {
+				continue
+			}
 			index, value := deviation(m, w.c, s, a, v)
 			if len(index) == 0 {
 				w.T[s][a] = 1
@@ -70,7 +73,7 @@ func (w *mixer) deviations(m Model) error {
 }
 
 // means sets the weights of the two means.
-func (w *mixer) means(pi Policy, actions int) {
+func (w *mixer) means(model Model, pi Policy) {
 	w.MeanNonGreedy, w.MeanUniform = math.NaN(), math.NaN()
 	if !w.Structure.Unichain() {
 		return
@@ -81,13 +84,29 @@ func (w *mixer) means(pi Policy, actions int) {
 	uniform, greedy := &w.mean[0], &w.mean[1]
 	uniform.defined = true
 	uniform.weight, greedy.weight = make([]float64, len(w.pairs)), make([]float64, len(w.pairs))
-	taken := make([]float64, actions)
-	greedy.defined = actions > 1
+	taken := make([]float64, model.NumActions())
+	deviates := false // somewhere
+	idle := 0.0       // probability of states with one action, which have no deviation
+	greedy.defined = true
 	for s, x := range mu {
-		pi.Distribution(taken, s)
+		Distribution(taken, model, pi, s)
+		has := 0.0
+		for a := range taken {
+			if available(model, s, a) {
+				has++
+			}
+		}
+		if has == 1 {
+			idle += x
+		} else {
+			deviates = deviates || x > 0
+		}
 		for a, p := range taken {
 			if p != 0 && p != 1 {
 				greedy.defined = false
+			}
+			if !available(model, s, a) {
+				continue
 			}
 			add := func(m *meanOf, weight float64) {
 				if i, ok := w.row[Pair{s, a}]; ok {
@@ -96,12 +115,17 @@ func (w *mixer) means(pi Policy, actions int) {
 					m.rest += weight
 				}
 			}
-			add(uniform, x/float64(actions))
+			add(uniform, x/has)
 			if p == 0 {
-				add(greedy, x/float64(actions-1))
+				add(greedy, x/(has-1))
 			}
 		}
 	}
+	for i := range greedy.weight {
+		greedy.weight[i] /= 1 - idle
+	}
+	greedy.rest /= 1 - idle
+	greedy.defined = greedy.defined && deviates
 	for k := range w.mean {
 		m := &w.mean[k]
 		limit := 0.0

@@ -49,7 +49,8 @@ func (o MixingOptions) thresholds(states int) (eta, epsilon float64, err error) 
 // after which one action a in s, taken instead of following π, is forgotten.
 type Mixing struct {
 	Eta, Epsilon float64 // the threshold in total variation, and in the paper's scale, ε = 2η/|S|
-	// T[s][a] is the mixing time, Never when the deviation is never forgotten.
+	// T[s][a] is the mixing time, Never when the deviation is never forgotten, and 0 where
+	// the state lacks the action.
 	T [][]int
 	// Limit[s][a] is d_∞, the paper's distance (1/|S|)‖·‖₁ in the limit: T[s][a] is
 	// Never exactly if it is at least ε.
@@ -58,7 +59,7 @@ type Mixing struct {
 	MaxAt Pair // where
 	// Means of T over states under the stationary distribution of π. The first is
 	// over the actions that π does not take, the paper's "expected number" (NaN
-	// when π is randomised or there is but one action). The second is over all
+	// when π is randomised or no state that it visits has two actions). The second is over all
 	// actions. +Inf if a deviation of positive weight is never forgotten. NaN
 	// when the stationary distribution is not unique; see Stationary.
 	MeanNonGreedy, MeanUniform float64
@@ -78,7 +79,7 @@ type Mixing struct {
 // A·S² numbers, so S is limited to 2000; see SampleMixing. ErrNotConverged comes
 // with a result in which the times not reached are Never.
 func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
-	n, actions := m.NumStates(), m.NumActions()
+	n := m.NumStates()
 	if n > denseLimit {
 		return nil, fmt.Errorf("mdp: all mixing times are for up to %d states, not %d; sample them", denseLimit, n)
 	}
@@ -98,7 +99,7 @@ func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
 	if err := w.deviations(m); err != nil {
 		return nil, err
 	}
-	w.means(pi, actions)
+	w.means(m, pi)
 	err = w.run()
 	w.summarise()
 	return &w.Mixing, err
@@ -108,7 +109,7 @@ func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
 // scale, (1/|S|)‖(P(·|s,a) − P_π(s,·)) P_π^(T−1)‖₁. They do not increase.
 func Forgetting(m Model, pi Policy, s, a, steps int) ([]float64, error) {
 	n := m.NumStates()
-	if s < 0 || s >= n || a < 0 || a >= m.NumActions() {
+	if s < 0 || s >= n || a < 0 || a >= m.NumActions() || !available(m, s, a) {
 		return nil, fmt.Errorf("mdp: no state %d with an action %d", s, a)
 	}
 	if steps < 0 {

@@ -39,7 +39,10 @@ type Tabular struct {
 	noise             []Noise   // per row; nil when rewards are deterministic
 	initial           []int32   // support of the initial distribution; nil when not given
 	initialProb       []float64
-	terminal          []bool // nil when there are none
+	terminal          []bool  // nil when there are none
+	standIn           []int32 // per row, the action; nil when every state has every action
+	copies            int     // entries of next in rows of missing actions
+	notes             []string
 }
 
 // Noise is the distribution of a reward around its mean. The zero value is no
@@ -67,8 +70,8 @@ func (m *Tabular) NumStates() int { return m.states }
 // NumActions returns A.
 func (m *Tabular) NumActions() int { return m.actions }
 
-// NumTransitions returns the number of stored (s,a,s') with positive probability.
-func (m *Tabular) NumTransitions() int { return len(m.next) }
+// NumTransitions returns the number of (s,a,s') with positive probability.
+func (m *Tabular) NumTransitions() int { return len(m.next) - m.copies }
 
 // Transition returns the row P(·|s,a); see Model.
 func (m *Tabular) Transition(s, a int) ([]int32, []float64) {
@@ -216,7 +219,7 @@ func (m *Tabular) Restarting() (*Tabular, error) {
 	if states == nil {
 		states, prob = []int32{0}, []float64{1}
 	}
-	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions, ActionNames: m.actionNames}
+	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions, ActionNames: m.actionNames, Notes: m.notes}
 	for k, s := range states {
 		if m.terminal[s] {
 			return nil, fmt.Errorf("mdp: an episode cannot restart in the terminal state %d", s)
@@ -224,6 +227,9 @@ func (m *Tabular) Restarting() (*Tabular, error) {
 		d.Initial = append(d.Initial, Weight{int(s), prob[k]})
 	}
 	return Generate(d, func(s, a int, row *Row) {
+		if !m.Available(s, a) {
+			return
+		}
 		next, p := m.Transition(s, a)
 		rewards := m.SuccessorRewards(s, a)
 		row.Noise = m.Noise(s, a)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // parser reads the JSON token by token, so that a fault has a position and
@@ -79,6 +80,12 @@ func (p *parser) value(key string) (err error) {
 		err = p.list(key, read(&p.d.Bernoulli, func(x *Pair) error { return p.entry(nil, &x.S, &x.A) }))
 	case "initial":
 		err = p.list(key, read(&p.d.Initial, p.initial))
+	case "notes":
+		err = p.list(key, read(&p.d.Notes, func(note *string) error {
+			text, err := p.text()
+			*note = strings.Join(strings.Fields(text), " ")
+			return err
+		}))
 	case "terminal":
 		err = p.list(key, read(&p.d.Terminal, func(s *int) (err error) { *s, err = p.integer(); return err }))
 	default:

@@ -42,7 +42,7 @@ func (m *Tabular) Reachable() (*Tabular, error) {
 	if len(states) == m.states {
 		return m, nil
 	}
-	d := Definition{Name: m.name, Description: m.description, States: len(states), Actions: m.actions, ActionNames: m.actionNames}
+	d := Definition{Name: m.name, Description: m.description, States: len(states), Actions: m.actions, ActionNames: m.actionNames, Notes: m.notes}
 	for k, s := range starts {
 		d.Initial = append(d.Initial, Weight{number[s], prob[k]})
 	}
@@ -53,7 +53,7 @@ func (m *Tabular) Reachable() (*Tabular, error) {
 	}
 	return Generate(d, func(i, a int, row *Row) {
 		s := states[i]
-		if m.Terminal(s) {
+		if m.Terminal(s) || !m.Available(s, a) {
 			return
 		}
 		next, p := m.Transition(s, a)

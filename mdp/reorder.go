@@ -15,7 +15,7 @@ func (m *Tabular) Reordered(name string, order []int) (*Tabular, error) {
 			return nil, fmt.Errorf("order %v has not each of the actions 0 to %d once", order, m.actions-1)
 		}
 	}
-	d := Definition{Name: name, Description: m.description, States: m.states, Actions: m.actions}
+	d := Definition{Name: name, Description: m.description, States: m.states, Actions: m.actions, Notes: m.notes}
 	for _, a := range order[:len(m.actionNames)] {
 		d.ActionNames = append(d.ActionNames, m.actionNames[a])
 	}
@@ -28,7 +28,7 @@ func (m *Tabular) Reordered(name string, order []int) (*Tabular, error) {
 		}
 	}
 	return Generate(d, func(s, a int, row *Row) {
-		if m.Terminal(s) {
+		if m.Terminal(s) || !m.Available(s, order[a]) {
 			return
 		}
 		next, prob := m.Transition(s, order[a])

@@ -13,6 +13,8 @@ type Row struct {
 	prob    []float64
 	reward  []float64 // by successor
 	base    float64   // added to every reward
+	paid    bool      // base was given
+	never   bool      // some probability was zero
 	varying bool      // some reward depends on the successor
 	bad     error
 }
@@ -36,6 +38,7 @@ func (r *Row) AddRewarded(next int, p, reward float64) {
 		return
 	}
 	if p == 0 {
+		r.never = true
 		return
 	}
 	r.next = append(r.next, int32(next))
@@ -49,6 +52,7 @@ func (r *Row) Reward(x float64) {
 		r.fail(fmt.Errorf("reward %v is not a finite number", x))
 	}
 	r.base += x
+	r.paid = true
 }
 
 func (r *Row) fail(err error) {
@@ -65,10 +69,26 @@ type rowFault struct {
 
 func (e *rowFault) Error() string { return e.err.Error() }
 
-// finish sorts and merges the successors and checks the row.
-func (r *Row) finish(states int) error {
+// finish sorts and merges the successors, checks the row, and rescales it if it does not
+// sum to one. It returns what checkRow does. A row without successors is that of an action
+// that the state lacks.
+func (r *Row) finish(states int) (sum float64, err error) {
 	if r.bad != nil {
-		return r.bad
+		return 0, r.bad
+	}
+	if len(r.next) == 0 {
+		lack := errors.New("no transition is given, so the state lacks the action")
+		switch {
+		case r.paid:
+			return 0, &rowFault{"rewards", lack}
+		case r.Noise.SD != 0:
+			return 0, &rowFault{"noise", lack}
+		case r.Noise.Bernoulli:
+			return 0, &rowFault{"bernoulli", lack}
+		case r.never:
+			return 0, errors.New("probabilities sum to 0, not 1")
+		}
+		return 1, nil
 	}
 	// Insertion sort: rows are short or already sorted.
 	for i := 1; i < len(r.next); i++ {
@@ -93,10 +113,10 @@ func (r *Row) finish(states int) error {
 	}
 	r.next, r.prob, r.reward = r.next[:n], r.prob[:n], r.reward[:n]
 	if n > 0 && int(r.next[n-1]) >= states {
-		return fmt.Errorf("successor %d is outside 0..%d", r.next[n-1], states-1)
+		return 0, fmt.Errorf("successor %d is outside 0..%d", r.next[n-1], states-1)
 	}
-	if err := checkRow(r.prob); err != nil {
-		return err
+	if sum, err = checkRow(r.prob, rowSumTolerance); err != nil {
+		return 0, err
 	}
 	r.varying = false
 	for i := range r.reward {
@@ -106,34 +126,33 @@ func (r *Row) finish(states int) error {
 			r.varying = true
 		}
 		if math.Abs(x) > 1e300 { // so that no sum of a few overflows
-			return &rowFault{"rewards", fmt.Errorf("reward %v is too large", x)}
+			return 0, &rowFault{"rewards", fmt.Errorf("reward %v is too large", x)}
 		}
 	}
 	if !(r.Noise.SD >= 0) || math.IsInf(r.Noise.SD, 0) {
-		return &rowFault{"noise", fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)}
+		return 0, &rowFault{"noise", fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)}
 	}
 	if r.Noise.Bernoulli {
 		if r.Noise.SD != 0 {
-			return &rowFault{"noise", fmt.Errorf("a Bernoulli reward has no Gaussian noise")}
+			return 0, &rowFault{"noise", fmt.Errorf("a Bernoulli reward has no Gaussian noise")}
 		}
 		for _, x := range r.reward {
 			if x < 0 || x > 1 {
-				return &rowFault{"bernoulli", fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)}
+				return 0, &rowFault{"bernoulli", fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)}
 			}
 		}
 	}
-	return nil
+	return sum, nil
 }
 
-// rowSumTolerance is how far a row may be from summing to one. Within it rows
-// are rescaled, since over 1e9 steps even a small leak would lose all mass.
-const rowSumTolerance = 1e-8
+// rowSumTolerance is how far a row may be from summing to one, as rows in files do that
+// have seven digits. Within it rows are rescaled, since over 1e9 steps even a small leak
+// would lose all mass.
+const rowSumTolerance = 1e-6
 
-// checkRow validates and normalises the probabilities of one row.
-func checkRow(prob []float64) error {
-	if len(prob) == 0 {
-		return errors.New("no transition given")
-	}
+// checkRow validates and normalises the probabilities of one row. It returns their sum
+// before, or 1 if it differed from one by rounding at most.
+func checkRow(prob []float64, tolerance float64) (float64, error) {
 	sum, carry := 0.0, 0.0 // Kahan
 	for _, p := range prob {
 		y := p - carry
@@ -141,13 +160,14 @@ func checkRow(prob []float64) error {
 		carry = (t - sum) - y
 		sum = t
 	}
-	if !(math.Abs(sum-1) <= rowSumTolerance) {
-		return fmt.Errorf("probabilities sum to %.10g, not 1", sum)
+	if !(math.Abs(sum-1) <= tolerance) {
+		return 0, fmt.Errorf("probabilities sum to %.10g, not 1", sum)
 	}
-	if math.Abs(sum-1) > 1e-12 {
-		for i := range prob {
-			prob[i] /= sum
-		}
+	if math.Abs(sum-1) <= 1e-12 {
+		return 1, nil
 	}
-	return nil
+	for i := range prob {
+		prob[i] /= sum
+	}
+	return sum, nil
 }

@@ -153,15 +153,17 @@ func (p *pairSampler) draw(rng *rand.Rand) Pair {
 		s = int(p.c.next[k])
 	}
 	taken := make([]float64, p.m.NumActions())
-	p.pi.Distribution(taken, s)
-	var others []int
+	Distribution(taken, p.m, p.pi, s)
+	var all, others []int
 	for a, x := range taken {
-		if x == 0 {
-			others = append(others, a)
+		if p.m.Available(s, a) {
+			if all = append(all, a); x == 0 {
+				others = append(others, a)
+			}
 		}
 	}
 	if len(others) == 0 {
-		return Pair{s, rng.IntN(len(taken))}
+		others = all
 	}
 	return Pair{s, others[rng.IntN(len(others))]}
 }

@@ -140,7 +140,8 @@ func (m *Tabular) backup(i int, gamma float64, v []float64) float64 {
 	return m.reward[i] + gamma*sum
 }
 
-// best returns the largest backup of state s and the first action with it.
+// best returns the largest backup of state s and the first action with it, one that the
+// state has.
 func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action int) {
 	value = math.Inf(-1)
 	row := s * m.actions
@@ -158,6 +159,9 @@ func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action
 			value, action = q, a
 		}
 		lo = hi
+	}
+	if m.standIn != nil {
+		action = int(m.standIn[row+action])
 	}
 	return value, action
 }

@@ -468,8 +468,9 @@ func (x *Runner) identify(ctx context.Context) error {
 	return nil
 }
 
-// tasks finds out what is known of the environments. One that fails to say is left
-// out: its runs will show what is wrong.
+// tasks finds out what is known of the environments, and adds the notes of their models to
+// those of the experiment. One that fails to say is left out: its runs will show what is
+// wrong.
 func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
 	known := map[string]result.Task{}
 	for _, c := range x.Plan.Environments {
@@ -481,8 +482,14 @@ func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
 		if err != nil {
 			continue
 		}
-		t, err := DescribeTask(ctx, env)
-		if env.Close() == nil && err == nil && t != nil {
+		t, notes, err := DescribeTask(ctx, env)
+		if env.Close() != nil || err != nil {
+			continue
+		}
+		for _, note := range notes {
+			x.Notes = append(x.Notes, fmt.Sprintf("The model of %s: %s", c.Name, note))
+		}
+		if t != nil {
 			known[c.Name] = *t
 		}
 	}

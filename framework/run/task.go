@@ -19,13 +19,13 @@ const (
 	diameterStates = 200
 )
 
-// DescribeTask returns the known properties of a task. The environment must have been
-// opened with two lanes. It returns nil if nothing is known.
-func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
-	t, err := describeModel(ctx, env)
+// DescribeTask returns the known properties of a task, and the notes of its model. The
+// environment must have been opened with two lanes. It returns nil if nothing is known.
+func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, []string, error) {
+	t, notes, err := describeModel(ctx, env)
 	low, high := env.Spec().RewardLow, env.Spec().RewardHigh
 	if err != nil || math.IsInf(low, 0) && math.IsInf(high, 0) {
-		return t, err
+		return t, notes, err
 	}
 	if t == nil {
 		t = &result.Task{}
@@ -38,23 +38,24 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, er
 			*b.to = &b.x
 		}
 	}
-	return t, nil
+	return t, notes, nil
 }
 
-// describeModel returns nil if the environment does not give its model, or if it
+// describeModel returns no task if the environment does not give its model, or if it
 // differs between runs and has several states.
-func describeModel(ctx context.Context, env vector.Environment) (*result.Task, error) {
+func describeModel(ctx context.Context, env vector.Environment) (*result.Task, []string, error) {
 	models, err := modelsOf(ctx, env)
 	if err != nil || models == nil {
-		return nil, err
+		return nil, nil, err
 	}
+	notes := models[0].Notes()
 	if models[0].NumStates() == 1 {
-		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, nil
+		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, notes, nil
 	}
 	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
-		return nil, nil
+		return nil, notes, nil
 	}
-	return describe(models[0], env.Spec().Continuing), nil
+	return describe(models[0], env.Spec().Continuing), notes, nil
 }
 
 // modelsOf returns the models of both lanes; nil if the environment does not give them.
@@ -121,10 +122,17 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 	return t
 }
 
-// randomGain is the reward per step of uniformly random actions; nil if it depends on
-// where runs begin.
+// randomGain is the reward per step of uniformly random actions, as agents number them;
+// nil if it depends on where runs begin.
 func randomGain(m *mdp.Tabular) *float64 {
-	chain, err := mdp.Induce(m, mdp.Uniform{})
+	random := make(mdp.Randomised, m.NumStates())
+	for s := range random {
+		random[s] = make([]float64, m.NumActions())
+		for a := range random[s] {
+			random[s][m.StandIn(s, a)] += 1 / float64(m.NumActions())
+		}
+	}
+	chain, err := mdp.Induce(m, random)
 	if err != nil {
 		return nil
 	}

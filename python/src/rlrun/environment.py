@@ -125,7 +125,9 @@ class Metric:
 class Model:
     """A finite MDP: what the host needs to compute the optimum and the regret.
 
-    ``transitions`` holds (s, a, s', p) for every positive probability, ``rewards``
+    ``transitions`` holds (s, a, s', p) for every positive probability; a state lacks the
+    actions that have none there, and their numbers must do what other actions do, as
+    docs/mixing.md says. ``rewards`` holds
     (s, a, r) with the expected reward, zero where left out, ``initial`` (s, p),
     ``terminal`` the states that end an episode; their rows may be left out.
     ``action_names`` has a name for every action, or none.

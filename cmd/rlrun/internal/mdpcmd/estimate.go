@@ -143,7 +143,7 @@ func (e *estimate) choose(cmd *cobra.Command, name string) (err error) {
 	case name == "optimal":
 		return cli.Usagef("--policy optimal needs a model, and %s has no known model: give uniform, an action or a file", e.name)
 	}
-	e.policy, err = readPolicy(name, e.states, names)
+	e.policy, err = readPolicy(name, e.states, names, cmd.ErrOrStderr())
 	return err
 }
 

@@ -40,6 +40,7 @@ func newExport(app *host.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.notice(cmd.ErrOrStderr())
 			write := func(w io.Writer) error { return json.NewEncoder(w).Encode(p.model) }
 			if out == "" {
 				return write(cmd.OutOrStdout())

@@ -12,7 +12,7 @@ func FuzzPolicy(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := parsePolicy(data, 3, 2)
+		p, _, err := parsePolicy(data, 3, 2)
 		if err != nil {
 			if err.Error() == "" || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("an error of no line or several: %q", err)

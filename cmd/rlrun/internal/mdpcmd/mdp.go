@@ -35,9 +35,12 @@ rlrun mdp mixing also takes environments without a known model) or of a JSON fil
 
 with entries [s,a,s',p] and [s,a,r]. Optional keys are "initial" [[s,p], …],
 "terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "actions" (a list of names,
-one for each action), "name" and "description".
+one for each action), "name", "description" and "notes" (sentences to print).
 Two more are for environments made from the file (plugin: model): "noise" [[s,a,sd], …]
 makes rewards normal, and "bernoulli" [[s,a], …] makes them 0 or 1, with the mean given.
+
+A state lacks the actions of which no transition is given there. Probabilities whose sum
+is within 1e-6 of 1 are divided by it. Both are said on the standard error.
 
 The criterion is the average reward per step in the long run, unless --gamma or
 --horizon is given. For the average, episodes follow each other: a transition into a
@@ -204,6 +207,7 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 	if err != nil {
 		return nil, err
 	}
+	p.notice(cmd.ErrOrStderr())
 	p.name()
 	p.over = make([]bool, p.model.NumStates())
 	for s := range p.over {
@@ -333,6 +337,13 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	return nil
 }
 
+// notice prints what a user of the model must know.
+func (p *process) notice(w io.Writer) {
+	for _, note := range p.model.Notes() {
+		fmt.Fprintf(w, "Notice: %s: %s.\n", p.label, note)
+	}
+}
+
 // name fills in names that the model does not have.
 func (p *process) name() {
 	if p.model.Name() != "" {
@@ -366,7 +377,7 @@ func (p *process) choose(ctx context.Context, name string) (err error) {
 			return nil
 		}
 	}
-	p.policy, err = readPolicy(name, n, p.actions)
+	p.policy, err = readPolicy(name, n, p.actions, p.stderr)
 	return err
 }
 
@@ -399,14 +410,20 @@ func (p *process) taken(s int) int {
 	if d, ok := p.policy.(mdp.Deterministic); ok {
 		return d[s]
 	}
-	w := make([]float64, p.model.NumActions())
-	p.policy.Distribution(w, s)
+	w := p.distribution(s)
 	for a, x := range w {
 		if x == 1 {
 			return a
 		}
 	}
 	return -1
+}
+
+// distribution returns what the policy does in a state.
+func (p *process) distribution(s int) []float64 {
+	w := make([]float64, p.model.NumActions())
+	mdp.Distribution(w, p.model, p.policy, s)
+	return w
 }
 
 // start is the expectation of a value over the initial distribution.

@@ -47,7 +47,8 @@ Model, criterion and policy: rlrun mdp --help.
   mean_all             the same over all actions
   of_mean, of_mean_all the first T at which the same mean of d_T is below ε
                        (of these four null: infinite or not defined)
-  T, limit             T_ε and d_∞ by state and action; null: never
+  T, limit             T_ε and d_∞ by state and action; null: never; T is 0 where the
+                       state lacks the action
   infinite, why        number of infinite T; the reason of the first
   converged            false: some T were not computed, as they are too long
   chain {ergodic, unichain, aperiodic, periods}
@@ -234,6 +235,9 @@ func (q *forgetting) print(w io.Writer) error {
 		row := []string{fmt.Sprint(s)}
 		for a := range min(len(q.actions), 12) {
 			text := steps(q.T[s][a])
+			if !q.model.Available(s, a) {
+				text = "-"
+			}
 			if q.taken(s) == a {
 				text += " *"
 			}
@@ -281,10 +285,15 @@ func (q *forgetting) notes() (notes []string) {
 	if q.Why != nil {
 		why := strings.TrimPrefix(q.Why.Error(), "mdp: not ")
 		need, why, _ := strings.Cut(why, ": ")
-		limit, pairs := 0.0, q.model.NumStates()*q.model.NumActions()
-		for _, row := range q.Limit {
+		limit, pairs := 0.0, 0
+		for s, row := range q.Limit {
 			_, high := extremes(row)
 			limit = max(limit, high)
+			for a := range row {
+				if q.model.Available(s, a) {
+					pairs++
+				}
+			}
 		}
 		notes = append(notes, fmt.Sprintf("T_ε is infinite for %d of %d states and actions, because the chain is not %s:\n%s.\nThe distance in the limit, d_∞, is up to %s, not below ε = %s.", q.Infinite, pairs, need, why, cli.Num(limit), cli.Num(q.Epsilon)))
 	}

@@ -159,7 +159,7 @@ func (q *forgetting) slowest() (pairs []mdp.Pair, end int) {
 	for a := range q.model.NumActions() {
 		best := -1
 		for s := range q.T {
-			if q.taken(s) != a && (best < 0 || q.T[s][a] > q.T[best][a]) {
+			if q.taken(s) != a && q.model.Available(s, a) && (best < 0 || q.T[s][a] > q.T[best][a]) {
 				best = s
 			}
 		}

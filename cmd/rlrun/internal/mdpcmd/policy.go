@@ -17,8 +17,8 @@ import (
 )
 
 // readPolicy reads the policy of a file, which names the actions, numbers them, or
-// gives probabilities.
-func readPolicy(name string, states int, actions []string) (mdp.Policy, error) {
+// gives probabilities. It prints a notice if some had to be divided by their sum.
+func readPolicy(name string, states int, actions []string, stderr io.Writer) (mdp.Policy, error) {
 	in, closeInput, err := openInput(name, nil)
 	if _, found := os.Stat(name); err != nil && found == nil {
 		return nil, err
@@ -36,9 +36,12 @@ func readPolicy(name string, states int, actions []string) (mdp.Policy, error) {
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", name, cli.Cause(err))
 	}
-	p, err := parsePolicy(data, states, len(actions))
+	p, rescaled, err := parsePolicy(data, states, len(actions))
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", name, err)
+	}
+	if len(rescaled) > 0 {
+		fmt.Fprintf(stderr, "Notice: %s: probabilities did not sum to 1 and were divided by their sum: %s.\n", name, strings.Join(first(rescaled, 3), ", "))
 	}
 	return p, nil
 }
@@ -51,26 +54,28 @@ func first(words []string, n int) []string {
 	return words
 }
 
-func parsePolicy(data []byte, states, actions int) (mdp.Policy, error) {
+// parsePolicy returns, besides the policy, the states whose probabilities were divided by
+// their sum.
+func parsePolicy(data []byte, states, actions int) (p mdp.Policy, rescaled []string, err error) {
 	var whole any
 	if err := json.Unmarshal(data, &whole); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			before := data[:min(int(syntax.Offset), len(data))]
 			line, from := 1+bytes.Count(before, []byte("\n")), bytes.LastIndexByte(before, '\n')
-			return nil, fmt.Errorf("line %d, column %d: %w", line, max(1, len(before)-from-1), err)
+			return nil, nil, fmt.Errorf("line %d, column %d: %w", line, max(1, len(before)-from-1), err)
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	if answer, ok := whole.(map[string]any); ok {
 		whole = answer["policy"]
 	}
 	rows, ok := whole.([]any)
 	if !ok {
-		return nil, fmt.Errorf("a policy is a list with an entry for each of %d states, or an object with one as \"policy\"", states)
+		return nil, nil, fmt.Errorf("a policy is a list with an entry for each of %d states, or an object with one as \"policy\"", states)
 	}
 	if len(rows) != states {
-		return nil, fmt.Errorf("the policy has %d states, the model %d", len(rows), states)
+		return nil, nil, fmt.Errorf("the policy has %d states, the model %d", len(rows), states)
 	}
 	random := mdp.Randomised{}
 	fixed := mdp.Deterministic{}
@@ -78,45 +83,56 @@ func parsePolicy(data []byte, states, actions int) (mdp.Policy, error) {
 		switch x := row.(type) {
 		case float64:
 			if x != math.Trunc(x) || x < 0 || x >= float64(actions) {
-				return nil, fmt.Errorf("state %d: action %s is not a whole number from 0 to %d", s, cli.Given(x), actions-1)
+				return nil, nil, fmt.Errorf("state %d: action %s is not a whole number from 0 to %d", s, cli.Given(x), actions-1)
 			}
 			fixed = append(fixed, int(x))
 			weights := make([]float64, actions)
 			weights[int(x)] = 1
 			random = append(random, weights)
 		case []any:
-			weights, err := distribution(x, actions)
+			weights, sum, err := distribution(x, actions)
 			if err != nil {
-				return nil, fmt.Errorf("state %d: %w", s, err)
+				return nil, nil, fmt.Errorf("state %d: %w", s, err)
+			}
+			if sum != 1 {
+				rescaled = append(rescaled, fmt.Sprintf("state %d (%.13g)", s, sum))
 			}
 			random = append(random, weights)
 		default:
-			return nil, fmt.Errorf("state %d: want an action's number or a list of probabilities, not %v", s, jsonText(row))
+			return nil, nil, fmt.Errorf("state %d: want an action's number or a list of probabilities, not %v", s, jsonText(row))
 		}
 	}
 	if len(fixed) == states {
-		return fixed, nil
+		return fixed, nil, nil
 	}
-	return random, nil
+	return random, rescaled, nil
 }
 
-func distribution(row []any, actions int) ([]float64, error) {
+// distribution returns probabilities that sum to 1, and what they summed to: 1 if they
+// differed from it by rounding at most.
+func distribution(row []any, actions int) (weights []float64, sum float64, err error) {
 	if len(row) != actions {
-		return nil, fmt.Errorf("%d probabilities for %d actions", len(row), actions)
+		return nil, 0, fmt.Errorf("%d probabilities for %d actions", len(row), actions)
 	}
-	weights, sum := make([]float64, actions), 0.0
+	weights = make([]float64, actions)
 	for a, x := range row {
 		p, ok := x.(float64)
 		if !ok || p < 0 || p > 1 {
-			return nil, fmt.Errorf("action %d: %s is not a probability", a, jsonText(x))
+			return nil, 0, fmt.Errorf("action %d: %s is not a probability", a, jsonText(x))
 		}
 		weights[a] = p
 		sum += p
 	}
-	if math.Abs(sum-1) > 1e-8 {
-		return nil, fmt.Errorf("probabilities sum to %s, not 1", cli.Num(sum))
+	switch off := math.Abs(sum - 1); {
+	case off > 1e-6:
+		return nil, 0, fmt.Errorf("probabilities sum to %.10g, not 1", sum)
+	case off <= 1e-12:
+		return weights, 1, nil
 	}
-	return weights, nil
+	for a := range weights {
+		weights[a] /= sum
+	}
+	return weights, sum, nil
 }
 
 // jsonText is a value as JSON, cut if it is long.

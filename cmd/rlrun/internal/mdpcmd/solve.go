@@ -207,10 +207,8 @@ func (p *process) does(s int) string {
 	if a := p.taken(s); a >= 0 {
 		return p.actions[a]
 	}
-	w := make([]float64, p.model.NumActions())
-	p.policy.Distribution(w, s)
 	var parts []string
-	for a, x := range w {
+	for a, x := range p.distribution(s) {
 		if x > 0 && len(parts) < 4 {
 			parts = append(parts, fmt.Sprintf("%s %.3g", p.actions[a], x))
 		}
@@ -318,8 +316,7 @@ func (p *process) policyJSON() any {
 	}
 	rows := make([][]float64, p.model.NumStates())
 	for s := range rows {
-		rows[s] = make([]float64, p.model.NumActions())
-		p.policy.Distribution(rows[s], s)
+		rows[s] = p.distribution(s)
 	}
 	return rows
 }
