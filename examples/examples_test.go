@@ -16,7 +16,6 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
-	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -142,34 +141,5 @@ func TestNodeByHand(t *testing.T) {
 		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "is a plugin for rlrun") {
 			t.Errorf("cookie %q: got %v: %s", cookie, err, stderr.String())
 		}
-	}
-}
-
-// BenchmarkNodeRollout makes 256 steps of one lane, in one call and step by step.
-func BenchmarkNodeRollout(b *testing.B) {
-	env, err := node(b).OpenEnvironment(b.Context(), nil, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer env.Close()
-	spec := env.Spec()
-	n, m := spec.Observation.(space.Discrete).N, spec.Action.(space.Discrete).N
-	in := &vector.Rollout{
-		Steps: 256, Episodes: 256, Signals: []vector.Signal{vector.NewRun}, Seeds: make([]uint64, 256), Draws: make([]uint64, 1),
-		Observations: space.NewColumn(spec.Observation, 1), Policy: make([]float64, n*m),
-	}
-	for i := range n {
-		in.Policy[i*m] = 1
-	}
-	out := vector.NewTrajectories(spec, 1, in.Steps)
-	for name, env := range map[string]vector.Environment{"rolled": env, "stepped": vector.WithAbilities(env, vector.EnvironmentAbilities{})} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if err := vector.RollOut(b.Context(), env, in, out); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*in.Steps), "ns/step")
-		})
 	}
 }

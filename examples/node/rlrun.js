@@ -45,28 +45,6 @@ const integers = (data, lanes) => {
 };
 const integerBytes = (array) => Buffer.concat([Buffer.of(8), bytes(array)]);
 
-// draw is number t of a stream of actions, uniform on [0, 1): SplitMix64.
-function draw(stream, t) {
-  const u64 = (x) => BigInt.asUintN(64, x);
-  let z = u64(stream + BigInt(t + 1) * 0x9E3779B97F4A7C15n);
-  z = u64((z ^ (z >> 30n)) * 0xBF58476D1CE4E5B9n);
-  z = u64((z ^ (z >> 27n)) * 0x94D049BB133111EBn);
-  return Number((z ^ (z >> 31n)) >> 11n) / 2 ** 53;
-}
-
-// choose returns the action that u draws from the n probabilities in a table that
-// begin at an index.
-function choose(table, at, n, u) {
-  let sum = 0;
-  let last = 0;
-  for (let a = 0; a < n; a++) {
-    sum += table[at + a];
-    if (u < sum) return a;
-    if (table[at + a] > 0) last = a;
-  }
-  return last;
-}
-
 // Instance is an opened environment: lanes of it, each a copy.
 class Instance {
   constructor(make, lanes) {
@@ -109,38 +87,6 @@ class Instance {
     this.running[i] = !outcome.terminated && !outcome.truncated;
   }
 
-  // rollout makes many steps of every lane under a policy that is a table.
-  rollout({ steps, signals, observations, episodes, seeds, draws, policy }) {
-    const lanes = this.copies.length;
-    const { observation: { n: rows, start: first = 0 }, action: { n, start = 0 } } = this.copies[0].spec;
-    const signal = signals.length ? column(Uint8Array, signals, lanes) : new Uint8Array(lanes).fill(1);
-    const observation = integers(observations, lanes);
-    const seed = column(BigUint64Array, seeds, lanes * episodes);
-    const stream = column(BigUint64Array, draws, lanes);
-    const table = column(Float64Array, policy, rows * n);
-    const out = {
-      signals: new Uint8Array(lanes * steps), actions: new BigInt64Array(lanes * steps),
-      observations: new BigInt64Array(lanes * steps), rewards: new Float64Array(lanes * steps),
-      terminated: new Uint8Array(lanes * steps), truncated: new Uint8Array(lanes * steps),
-    };
-    for (let i = 0; i < lanes; i++) {
-      let next = signal[i];
-      let last = Number(observation[i]);
-      for (let t = 0, begun = 0; t < steps; t++) {
-        const k = i * steps + t;
-        if (t > 0 && !this.running[i]) next = 2;
-        else if (t > 0) next = 1;
-        if (next === 0 || (next > 1 && begun === episodes)) break;
-        const action = next === 1 ? start + choose(table, (last - first) * n, n, draw(stream[i], t)) : start;
-        this.move(i, next, action, next > 1 ? seed[i * episodes + begun++] : undefined, out, k);
-        out.signals[k] = next;
-        out.actions[k] = BigInt(action);
-        last = Number(out.observations[k]);
-      }
-    }
-    const wire = (array) => (array instanceof BigInt64Array ? integerBytes(array) : bytes(array));
-    return Object.fromEntries(Object.entries(out).map(([name, array]) => [name, wire(array)]));
-  }
 }
 
 // blame turns what a lane's code throws into a failure that names the lane. The
@@ -213,7 +159,6 @@ function service({ id, doc, params, Environment }) {
       const { copies } = find(instance);
       return { models: [Buffer.from(JSON.stringify(copies[0].model()))], lanes: copies.map(() => 0) };
     }),
-    rollout: answer((request) => find(request.instance).rollout(request)),
     close: answer(({ instance }) => {
       find(instance);
       instances.delete(instance);

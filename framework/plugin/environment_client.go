@@ -26,8 +26,6 @@ type environmentClient struct {
 	scratch  vector.TimeSteps // for batches with idle lanes
 	measures *vector.Measures
 	calls    vector.Calls
-	// unrolled is why the plugin makes no rollouts, once that is known.
-	unrolled error
 }
 
 var _ vector.Environment = (*environmentClient)(nil)
@@ -99,10 +97,9 @@ func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSte
 // Close implements vector.Environment.
 func (c *environmentClient) Close() error { return c.session.close() }
 
-// Abilities implements vector.Environment. The first call shows whether the
-// plugin implements Rollout.
+// Abilities implements vector.Environment.
 func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
-	a := vector.EnvironmentAbilities{RollOut: c.rollOut, Measures: c.measures, Calls: c.calls}
+	a := vector.EnvironmentAbilities{Measures: c.measures, Calls: c.calls}
 	if c.known {
 		a.Models = c.models
 	}

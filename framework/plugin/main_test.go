@@ -59,9 +59,6 @@ func TestMain(m *testing.M) {
 		case "serve-options":
 			plugin.Serve(optiontest.Plugin())
 			return
-		case "serve-old-environment":
-			serveOld(faultyEnvironment())
-			return
 		case "serve-hostile-environment":
 			serveHostile(faultyEnvironment())
 			return

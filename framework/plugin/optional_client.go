@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"google.golang.org/grpc"
@@ -12,45 +11,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
-	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/vector"
 )
-
-// rollOut asks a plugin that does not know the call once.
-func (c *environmentClient) rollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
-	s := c.session
-	if c.unrolled != nil {
-		return c.unrolled
-	}
-	if err := in.Check(&c.spec); err != nil {
-		return err
-	}
-	if s.failed != nil {
-		return s.failed
-	}
-	most := grpc.MaxCallRecvMsgSize(replySlack + s.lanes*in.Steps*(1+8+8+8+1+1))
-	rpc := func(ctx context.Context, m *pb.RolloutRequest, o ...grpc.CallOption) (*pb.RolloutReply, error) {
-		return s.process.wire.Rollout(ctx, m, append(o, most)...)
-	}
-	reply, err := optional(ctx, s, rpc, toproto.Rollout(s.instance, in))
-	if errors.Is(err, framework.ErrUnsupported) {
-		c.unrolled = err
-		return err
-	}
-	if err == nil {
-		if err = fromproto.Trajectories(out, reply); err != nil {
-			err = s.process.failure(0, fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
-		} else if err = out.Check(&c.spec, in); err != nil {
-			err = s.process.failure(0, err)
-		}
-	}
-	var e *Error
-	if ctx.Err() == nil && errors.As(err, &e) {
-		e.Err = s.blame(e.Err)
-	}
-	s.failed = err
-	return err
-}
 
 // calls are the abilities that an opened instance listed. An answer has most bytes at most.
 func (s *session) calls(abilities []string, most int) vector.Calls {

@@ -276,7 +276,7 @@ func TestEveryRuleIsBroken(t *testing.T) {
 		t.Fatalf("found only %d rules in rules.go", len(rules))
 	}
 	var broken []Rule
-	for _, cases := range []map[string][]Rule{brokenEnvironments, brokenBatches, brokenRollouts, brokenAgents, brokenLearners, brokenChoosers, brokenPlugins} {
+	for _, cases := range []map[string][]Rule{brokenEnvironments, brokenBatches, brokenAgents, brokenLearners, brokenChoosers, brokenPlugins} {
 		for _, rules := range cases {
 			broken = append(broken, rules...)
 		}

@@ -71,9 +71,6 @@ const (
 	// MeasureChangesNothing: the metrics of an environment or agent can be read after every
 	// step, though some may have no value then. Reading them does not change what follows.
 	MeasureChangesNothing Rule = "measuring-changes-nothing"
-	// RolloutIsSteps: an environment with the ability RollOut
-	// yields what it yields step by step, bit for bit.
-	RolloutIsSteps Rule = "rolled-out-is-stepped"
 )
 
 // The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and

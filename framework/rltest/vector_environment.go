@@ -97,7 +97,7 @@ func (c *vectorCheck) run() error {
 		check func() error
 	}{
 		{"lanes together and alone", c.lanes}, {"a step before the first reset", c.needsResetFirst}, {"actions outside the space", c.refuses},
-		{"models", c.models}, {"pictures", c.pictures}, {"metrics", c.measures}, {"rollouts", c.rollouts}, {"the end of an episode", c.endOfEpisode},
+		{"models", c.models}, {"pictures", c.pictures}, {"metrics", c.measures}, {"the end of an episode", c.endOfEpisode},
 	} {
 		c.bounds.tell(part.what)
 		if err := c.bounds.inTime(&c.size, part.check); err != nil {

@@ -70,10 +70,6 @@ func Draw(stream uint64, k int) float64 {
 	return float64((z^z>>31)>>11) / (1 << 53)
 }
 
-// After returns the stream that goes on after k numbers of one:
-// Draw(After(s, k), j) = Draw(s, k+j).
-func After(stream uint64, k int) uint64 { return stream + uint64(k)*gamma }
-
 // philox is one block of Philox4x64-10.
 func philox(c [4]uint64, k [2]uint64) [4]uint64 {
 	const (

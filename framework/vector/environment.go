@@ -109,13 +109,6 @@ type EnvironmentAbilities struct {
 	Measures *Measures
 	// Calls are the abilities of single lanes, by name; see Ability.
 	Calls Calls
-	// RollOut makes a rollout in the environment's own way: because it is in another
-	// process, or because that is faster. It fills out, whose slices the caller owns
-	// and which has the right lengths. Entries of idle lanes, and those after a lane
-	// stopped, are Idle and otherwise meaningless. Errors are those of
-	// Environment.Step. An error that wraps framework.ErrUnsupported says that
-	// nothing has happened; function RollOut then steps.
-	RollOut func(ctx context.Context, in *Rollout, out *Trajectories) error
 	// PlayLane plays one lane alone, where observations and actions are
 	// space.Discrete. The lane's signal is Continue and its episode goes on.
 	// agent.StepLane selects each action after the outcome of the last step, at first

@@ -182,7 +182,7 @@ func (e *spreadEnvironment) Step(ctx context.Context, in *Actions, out *TimeStep
 
 // Abilities implements Environment: those that all parts have.
 func (e *spreadEnvironment) Abilities() EnvironmentAbilities {
-	all := EnvironmentAbilities{Models: e.models, RollOut: e.rollOut}
+	all := EnvironmentAbilities{Models: e.models}
 	all.Measures = e.measures(func(part int) *Measures { return e.parts[part].Abilities().Measures })
 	all.Calls = e.calls(func(part int) Calls { return e.parts[part].Abilities().Calls })
 	for _, part := range e.parts {
@@ -191,20 +191,6 @@ func (e *spreadEnvironment) Abilities() EnvironmentAbilities {
 		}
 	}
 	return all
-}
-
-func (e *spreadEnvironment) rollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
-	if err := in.Check(&e.spec); err != nil {
-		return err
-	}
-	return e.each(func(k, from, to int) error {
-		some := *in
-		some.Signals, some.Observations, some.Draws = in.Signals[from:to:to], in.Observations.Slice(from, to), in.Draws[from:to:to]
-		some.Seeds = in.Seeds[from*in.Episodes : to*in.Episodes]
-		from, to = from*in.Steps, to*in.Steps
-		answer := Trajectories{Signals: out.Signals[from:to:to], Actions: out.Actions.Slice(from, to), TimeSteps: out.slice(from, to)}
-		return RollOut(ctx, e.parts[k], &some, &answer)
-	})
 }
 
 // Close implements Environment.

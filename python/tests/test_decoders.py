@@ -149,11 +149,6 @@ def test_requests() -> None:
             lambda t: agent_instance.step(
                 pb.AgentRequest(signals=t[0], seeds=t[1], observations=t[2], rewards=t[3], terminated=t[4])
             ),
-            lambda t: env_instance.roll_out(
-                pb.RolloutRequest(
-                    steps=2, episodes=1, signals=t[0], observations=t[2], seeds=t[1], draws=t[1], policy=reals * 3
-                )
-            ),
         ):
             try:
                 reply = ask(told)

@@ -22,7 +22,7 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 import rlrun
-from rlrun import _decisions, _lanes, _log, _rollout, _server, _sources, errors, params, spaces
+from rlrun import _decisions, _lanes, _log, _server, _sources, errors, params, spaces
 from rlrun._lanes import (
     ALL,
     CONTINUE,
@@ -366,61 +366,6 @@ def test_errors_name_their_lane() -> None:
         env.step(signals(CONTINUE, CONTINUE), None, np.array([0, 1]))
     message = errors.to_proto(broken.value)
     assert (message.lane, message.message, message.code) == (1, "ValueError: broken", 0)
-
-
-def rollout(**change: object) -> pb.RolloutRequest:
-    """Ask 2 lanes of Sample(3) for 7 steps of action 0, with seeds for 2 episodes."""
-    fields = {
-        "steps": 7,
-        "signals": signals(NEW_RUN, IDLE).tobytes(),
-        "observations": spaces.to_bytes(np.zeros(2, np.int64)),
-        "episodes": 2,
-        "seeds": bytes(32),
-        "draws": bytes(16),
-        "policy": np.tile([1.0, 0], 3).tobytes(),
-    }
-    return pb.RolloutRequest(**{**fields, **change})
-
-
-def test_rollouts() -> None:
-    env = lanes()
-    out = _rollout.roll_out(env, _server._rollout(rollout(), env.spec, 2))
-    assert out.signals.tolist() == [[NEW_RUN, 1, 1, 1, 1, NEW_EPISODE, 1], [IDLE] * 7]
-    assert out.observations.tolist() == [[0, 1, 2, 0, 1, 0, 1], [0] * 7]
-    assert out.terminated.tolist() == [[False] * 4 + [True] + [False] * 2, [False] * 7]
-    broken = rollout(signals=signals(CONTINUE, NEW_RUN).tobytes(), policy=np.tile([0.0, 1], 3).tobytes())
-    with pytest.raises(_rollout.StepError) as e:  # lane 0 goes on where it was, and breaks
-        _rollout.roll_out(env, _server._rollout(broken, env.spec, 2))
-    assert (e.value.step, errors.to_proto(e.value.cause).lane) == (1, 0)
-
-
-# A draw is below the sum of some probabilities even where these are less than 1 by
-# rounding, and no action without probability is taken.
-def test_cumulated_policies() -> None:
-    inf = math.inf
-    sums = _rollout.cumulate(np.array([[0.1] * 3 + [0.0], [0, 1, 0, 0], [0.25, 0, 0.25, 0.5]]))
-    assert sums.tolist() == [[0.1, 0.2, inf, inf], [0, inf, inf, inf], [0.25, 0.25, 0.5, inf]]
-
-
-@pytest.mark.parametrize(
-    ("change", "wrong"),
-    [
-        ({"steps": 0}, "0 steps"),
-        ({"steps": 2**31 - 1}, "2147483647 steps of 2 lanes"),
-        ({"episodes": 8}, "seeds for 8 episodes"),
-        ({"signals": b"\5\0"}, "unknown signal 5"),
-        ({"seeds": b""}, "seeds: column of 0 bytes, want 32"),
-        ({"episodes": 0, "seeds": b""}, "there are no seeds"),
-        ({"draws": b"1"}, "draws: column of 1 bytes"),
-        ({"policy": bytes(8)}, "policy: column of 8 bytes, want 48"),
-        ({"policy": bytes(48)}, "do not sum to 1"),
-        ({"policy": np.tile([2.0, -1], 3).tobytes()}, "are negative"),
-        ({"signals": b"\1\0", "observations": spaces.to_bytes(np.array([3, 0]))}, "an observation outside its space"),
-    ],
-)
-def test_rollouts_that_make_no_sense(change: dict[str, object], wrong: str) -> None:
-    with pytest.raises(_server.BrokenProtocolError, match=wrong):
-        _server._rollout(rollout(**change), Sample(3).spec, 2)
 
 
 @pytest.mark.parametrize("kind", [rlrun.NeedsReset, rlrun.InvalidAction, rlrun.InvalidParams, rlrun.Unsupported])

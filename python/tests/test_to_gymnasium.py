@@ -245,7 +245,7 @@ def test_what_goes_wrong_is_said(program) -> None:
         env.close()
     process = Process(RIVER)
     with pytest.raises(PluginError, match=r"NOT_FOUND: no EnvironmentInstance has the handle 0$"):  # and no traceback
-        process.call(process.stub.Rollout, pb.RolloutRequest())
+        process.call(process.stub.Models, pb.ModelsRequest())
     process.close()
     assert signal.getsignal(signal.SIGINT) is interrupts  # the caller's, as it was
 

@@ -366,12 +366,6 @@ impl<E: Environment> pb::plugin_server::Plugin for Service<E> {
     async fn ask(&self, _: Request<pb::AskRequest>) -> Result<Response<pb::AskReply>, Status> {
         Err(unsupported())
     }
-    async fn rollout(
-        &self,
-        _: Request<pb::RolloutRequest>,
-    ) -> Result<Response<pb::RolloutReply>, Status> {
-        Err(unsupported())
-    }
     async fn set_option_kinds(
         &self,
         _: Request<pb::SetOptionKindsRequest>,

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlrun import _abilities, errors, spaces
-from rlrun import _rollout as _rollouts
 from rlrun._lanes import (
     CONTINUE,
     EVALUATE_EPISODE,
@@ -73,24 +72,6 @@ class _EnvironmentInstance:
                 truncated=out.truncated.tobytes() if out.truncated.any() else b"",
                 step=m.step,
             )
-
-    def roll_out(self, m: pb.RolloutRequest) -> pb.RolloutReply:
-        r = _rollout(m, self.spec, self.lanes.lanes)
-        with self.lock:
-            try:
-                out = _rollouts.roll_out(self.lanes, r)
-            except _rollouts.StepError as e:
-                error = failure(e.cause)
-                error.message = f"step {e.step} of the rollout: {error.message}"
-                return pb.RolloutReply(error=error)
-        return pb.RolloutReply(
-            signals=spaces.to_bytes(out.signals),
-            actions=spaces.to_bytes(out.actions),
-            observations=spaces.to_bytes(out.observations),
-            rewards=spaces.to_bytes(out.rewards),
-            terminated=out.terminated.tobytes() if out.terminated.any() else b"",
-            truncated=out.truncated.tobytes() if out.truncated.any() else b"",
-        )
 
     def models(self) -> pb.ModelsReply:
         with self.lock:
@@ -286,17 +267,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         except BaseException as e:
             return pb.AskReply(error=failure(e))
 
-    def Rollout(self, request: pb.RolloutRequest, context: grpc.ServicerContext) -> pb.RolloutReply:  # noqa: N802
-        """Make many steps of an environment under a policy that is a table."""
-        instance = self._lookup(_EnvironmentInstance, request.instance, context)
-        try:
-            return instance.roll_out(request)
-        except BrokenProtocolError as e:
-            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(e))
-            raise
-        except BaseException as e:
-            return pb.RolloutReply(error=failure(e))
-
     def SetOptionKinds(  # noqa: N802
         self, request: pb.SetOptionKindsRequest, context: grpc.ServicerContext
     ) -> pb.SetOptionKindsReply:
@@ -436,31 +406,6 @@ def _seeds(data: bytes, signals: Signals, least: int) -> Seeds | None:
     if ((signals >= least) & (signals <= NEW_RUN)).any():
         raise BrokenProtocolError("a lane starts, but there are no seeds")
     return None
-
-
-def _rollout(m: pb.RolloutRequest, spec: Spec, lanes: int) -> _rollouts.Rollout:
-    """Read a request, which need not make sense."""
-    observation, action = _rollouts.discrete(spec)
-    if not 1 <= m.steps <= (2**31 - 1) // lanes or m.episodes > m.steps:
-        raise BrokenProtocolError(
-            f"a rollout of {m.steps} steps of {lanes} lanes, with seeds for {m.episodes} episodes"
-        )
-    r = _rollouts.Rollout(
-        steps=m.steps,
-        signals=_signals(m.signals, lanes, NEW_RUN),
-        observations=_column(observation, m.observations, lanes, "observations"),
-        seeds=_numbers("<u8", m.seeds, lanes * m.episodes, "seeds").reshape(lanes, m.episodes),
-        draws=_numbers("<u8", m.draws, lanes, "draws"),
-        policy=_numbers("<f8", m.policy, observation.n * action.n, "policy").reshape(observation.n, action.n),
-    )
-    if m.episodes == 0 and (r.signals >= NEW_EPISODE).any():
-        raise BrokenProtocolError("a lane starts, but there are no seeds")
-    if observation.outside(r.observations[r.signals == CONTINUE]).any():
-        raise BrokenProtocolError("a lane continues from an observation outside its space")
-    sums = r.policy.sum(axis=1)
-    if not ((r.policy >= 0).all() and (np.abs(sums - 1) <= 1e-9).all()):
-        raise BrokenProtocolError("the policy's probabilities are negative or do not sum to 1")
-    return r
 
 
 def _flags(data: bytes, lanes: int, name: str) -> NDArray[np.bool_]:

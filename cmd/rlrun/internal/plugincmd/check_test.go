@@ -121,7 +121,7 @@ func TestStages(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		s.next("pictures")
 		time.Sleep(20 * time.Second)
-		s.next("rollouts")
+		s.next("metrics")
 		time.Sleep(time.Second)
 		s.end()
 		want := "rlrun: checking pictures, 10 s so far\nrlrun: checking pictures, 20 s so far\n"

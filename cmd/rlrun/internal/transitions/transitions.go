@@ -14,9 +14,6 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// chunk is how many steps are asked for in one call.
-const chunk = 256
-
 // Config says how to look at an environment.
 type Config struct {
 	Root  uint64 // root seed, as of an experiment
@@ -75,69 +72,73 @@ func Collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Poli
 		return nil, err
 	}
 	t := &collector{
-		observation: observation, action: action, options: o, seeds: seed.NewSource(o.Root, spec.ID), runs: make([]run, lanes),
+		observation: observation, action: action, options: o, runs: make([]run, lanes),
 		sample: &Sample{Counts: counts, Rewards: make([]float64, lanes), Visits: make([][]float64, lanes)},
 		taken:  make([]float64, lanes),
 	}
-	in := &vector.Rollout{
-		Signals: make([]vector.Signal, lanes), Draws: make([]uint64, lanes),
-		Observations: space.NewColumn(spec.Observation, lanes), Policy: make([]float64, n*m),
-	}
-	for s := range n {
-		pi.Distribution(in.Policy[s*m:(s+1)*m], s)
-	}
+	seeds := seed.NewSource(o.Root, spec.ID)
+	draws := make([]uint64, lanes) // streams of actions
 	for i := range lanes {
-		in.Signals[i] = vector.NewRun
-		in.Draws[i] = t.seeds.Seed(o.First+i, seed.Agent, 0)
+		draws[i] = seeds.Seed(o.First+i, seed.Agent, 0)
 		t.sample.Visits[i] = make([]float64, n)
 	}
-	for done := 0; done < o.Steps; done += in.Steps {
-		in.Steps = min(chunk, o.Steps-done)
-		in.Episodes = in.Steps
-		out := vector.NewTrajectories(spec, lanes, in.Steps)
-		t.seed(in)
-		if err := vector.RollOut(ctx, env, in, out); err != nil {
-			return nil, err
+	in, out, row := vector.NewActions(spec, lanes), vector.NewTimeSteps(spec, lanes), make([]float64, m)
+	for k := range o.Steps {
+		for i := range lanes {
+			switch r := &t.runs[i]; {
+			case k == 0:
+				in.Signals[i] = vector.NewRun
+			case r.ending:
+				in.Signals[i] = vector.NewEpisode
+			default:
+				in.Signals[i] = vector.Continue
+				pi.Distribution(row, r.at)
+				in.Actions.Int64[i] = action.Start + int64(draw(row, seed.Draw(draws[i], k)))
+				continue
+			}
+			in.Seeds[i] = seeds.Seed(o.First+i, seed.Environment, t.runs[i].episode)
+		}
+		if err := vector.Guard(func() error { return env.Step(ctx, in, &out) }); err != nil {
+			return nil, fmt.Errorf("step %d: %w", k, err)
+		}
+		if err := out.Check(&spec, in.Signals); err != nil {
+			return nil, fmt.Errorf("step %d: %w", k, err)
 		}
 		for i := range lanes {
-			for k := range in.Steps {
-				t.see(i, done+k, out, i*in.Steps+k)
-			}
-			in.Signals[i] = vector.Continue
-			if t.runs[i].ending {
-				in.Signals[i] = vector.NewEpisode
-			}
-			in.Observations.Int64[i] = int64(t.runs[i].at) + observation.Start
-			in.Draws[i] = seed.After(in.Draws[i], in.Steps)
+			t.see(i, k, in, &out)
 		}
 	}
 	t.finish()
 	return t.sample, nil
 }
 
+// draw returns the first action whose cumulative probability exceeds u. Rounding
+// loses no draw: the last action with a positive probability takes what is left.
+func draw(distribution []float64, u float64) (action int) {
+	sum := 0.0
+	for a, p := range distribution {
+		if sum += p; u < sum {
+			return a
+		}
+		if p > 0 {
+			action = a
+		}
+	}
+	return action
+}
+
 type collector struct {
 	observation, action space.Discrete
 	options             Config
-	seeds               seed.Source
 	runs                []run
 	sample              *Sample
 	taken               []float64 // steps of each run in its later half
 }
 
-// seed gives every lane as many seeds as it can need.
-func (t *collector) seed(in *vector.Rollout) {
-	in.Seeds = in.Seeds[:0]
-	for i := range t.runs {
-		for k := range in.Episodes {
-			in.Seeds = append(in.Seeds, t.seeds.Seed(t.options.First+i, seed.Environment, t.runs[i].episode+uint64(k)))
-		}
-	}
-}
-
-// see counts step k of run i, entry e of what was rolled out.
-func (t *collector) see(i, k int, out *vector.Trajectories, e int) {
-	r, next := &t.runs[i], int(out.Observations.Int64[e]-t.observation.Start)
-	if out.Signals[e] != vector.Continue {
+// see counts step k of run i.
+func (t *collector) see(i, k int, in *vector.Actions, out *vector.TimeSteps) {
+	r, next := &t.runs[i], int(out.Observations.Int64[i]-t.observation.Start)
+	if in.Signals[i] != vector.Continue {
 		if r.episode == 0 {
 			r.first = next
 		}
@@ -148,7 +149,7 @@ func (t *collector) see(i, k int, out *vector.Trajectories, e int) {
 		r.episode++
 		return
 	}
-	step := transition{s: r.at, a: int(out.Actions.Int64[e] - t.action.Start), next: next, reward: out.Rewards[e]}
+	step := transition{s: r.at, a: int(in.Actions.Int64[i] - t.action.Start), next: next, reward: out.Rewards[i]}
 	t.sample.Steps++
 	if 2*k >= t.options.Steps {
 		t.taken[i]++
@@ -160,7 +161,7 @@ func (t *collector) see(i, k int, out *vector.Trajectories, e int) {
 	} else {
 		t.count(r.last)
 	}
-	*r.last, r.at, r.ending = step, next, out.Terminated[e] || out.Truncated[e]
+	*r.last, r.at, r.ending = step, next, out.Terminated[i] || out.Truncated[i]
 }
 
 func (t *collector) count(x *transition) { t.sample.Counts.Update(x.s, x.a, x.reward, x.next) }

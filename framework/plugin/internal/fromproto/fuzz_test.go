@@ -34,8 +34,6 @@ func FuzzMessages(f *testing.F) {
 		&pb.EnvironmentReply{Observations: toproto.Column(nil, &steps.Observations), Rewards: make([]byte, 8*lanes), Terminated: make([]byte, lanes), Truncated: make([]byte, lanes)},
 		&pb.EnvironmentRequest{Signals: []byte{3, 2}, Seeds: make([]byte, 8*lanes), Actions: make([]byte, 8*lanes)},
 		&pb.ModelsReply{Models: [][]byte{[]byte(`{"S":1,"A":1,"transitions":[[0,0,0,1]]}`)}, Lanes: []uint32{0, 0}},
-		&pb.RolloutRequest{Steps: 3, Episodes: 1, Signals: []byte{3, 0}, Observations: make([]byte, 16*lanes), Seeds: make([]byte, 8*lanes), Draws: make([]byte, 8*lanes)},
-		&pb.RolloutReply{Signals: make([]byte, 3*lanes)},
 		&pb.AgentReply{Names: []string{"greedy", "uniform"}, Actions: make([]byte, 8*lanes)},
 		&pb.OpenAgentReply{Metrics: []*pb.Metric{{Name: "x", Unit: "steps"}}},
 	} {
@@ -44,7 +42,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
 		read := func(m proto.Message) bool { return proto.Unmarshal(data, m) == nil }
-		switch kind % 10 {
+		switch kind % 8 {
 		case 0:
 			var m pb.Spec
 			if !read(&m) {
@@ -100,19 +98,6 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("models %v", models)
 			}
 		case 6:
-			var m pb.RolloutRequest
-			if read(&m) && m.Steps < 1<<16 {
-				if in, err := fromproto.Rollout(&m, fuzzSpec, lanes); err == nil {
-					_ = in.Check(&fuzzSpec)
-				}
-			}
-		case 7:
-			var m pb.RolloutReply
-			out := vector.NewTrajectories(fuzzSpec, lanes, 3)
-			if read(&m) {
-				_ = fromproto.Trajectories(out, &m)
-			}
-		case 8:
 			var m pb.AgentReply
 			if !read(&m) {
 				return
@@ -127,7 +112,7 @@ func FuzzMessages(f *testing.F) {
 				}
 			}
 			_ = fromproto.Int32s(make([]int, lanes), "x", m.Actions)
-		case 9:
+		case 7:
 			var m pb.OpenAgentReply
 			if read(&m) {
 				_, _ = fromproto.Metrics(m.Metrics)

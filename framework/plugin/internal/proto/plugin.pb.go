@@ -2012,217 +2012,6 @@ func (x *AskReply) GetError() *Error {
 	return nil
 }
 
-// What comes of a rollout is, bit for bit, what its steps would give one after the
-// other on StepEnvironment. Its first step has the signal of the request. Another
-// continues, with an action of the policy; or, if the one before ended an episode,
-// starts the next one with the lane's next seed; or, if there is none, is not made,
-// nor are the lane's later ones.
-type RolloutRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	Instance     uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Steps        uint32                 `protobuf:"varint,2,opt,name=steps,proto3" json:"steps,omitempty"`              // T, at least 1
-	Signals      []byte                 `protobuf:"bytes,3,opt,name=signals,proto3" json:"signals,omitempty"`           // as in EnvironmentRequest, a byte per lane
-	Observations []byte                 `protobuf:"bytes,4,opt,name=observations,proto3" json:"observations,omitempty"` // the last observation of lanes with signal 1
-	Episodes     uint32                 `protobuf:"varint,5,opt,name=episodes,proto3" json:"episodes,omitempty"`        // seeds per lane
-	Seeds        []byte                 `protobuf:"bytes,6,opt,name=seeds,proto3" json:"seeds,omitempty"`               // uint64: of the episodes that a lane starts, lane after lane
-	// A uint64 per lane, a stream of numbers. Number t of stream x, from 0, is
-	// (z >> 11) / 2^53 where, modulo 2^64 (SplitMix64),
-	//
-	//	z = x + (t+1) * 0x9E3779B97F4A7C15
-	//	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
-	//	z = (z ^ (z >> 27)) * 0x94D049BB133111EB
-	//	z = z ^ (z >> 31)
-	Draws []byte `protobuf:"bytes,7,opt,name=draws,proto3" json:"draws,omitempty"`
-	// float64, the probabilities of all actions for each observation, in the order
-	// of the spaces. The action of step t is the first for which the sum of the
-	// probabilities up to it, added from left to right, exceeds number t of the
-	// lane's stream; if rounding leaves none, the last that has a positive one.
-	Policy        []byte `protobuf:"bytes,8,opt,name=policy,proto3" json:"policy,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RolloutRequest) Reset() {
-	*x = RolloutRequest{}
-	mi := &file_plugin_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RolloutRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RolloutRequest) ProtoMessage() {}
-
-func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RolloutRequest.ProtoReflect.Descriptor instead.
-func (*RolloutRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *RolloutRequest) GetInstance() uint64 {
-	if x != nil {
-		return x.Instance
-	}
-	return 0
-}
-
-func (x *RolloutRequest) GetSteps() uint32 {
-	if x != nil {
-		return x.Steps
-	}
-	return 0
-}
-
-func (x *RolloutRequest) GetSignals() []byte {
-	if x != nil {
-		return x.Signals
-	}
-	return nil
-}
-
-func (x *RolloutRequest) GetObservations() []byte {
-	if x != nil {
-		return x.Observations
-	}
-	return nil
-}
-
-func (x *RolloutRequest) GetEpisodes() uint32 {
-	if x != nil {
-		return x.Episodes
-	}
-	return 0
-}
-
-func (x *RolloutRequest) GetSeeds() []byte {
-	if x != nil {
-		return x.Seeds
-	}
-	return nil
-}
-
-func (x *RolloutRequest) GetDraws() []byte {
-	if x != nil {
-		return x.Draws
-	}
-	return nil
-}
-
-func (x *RolloutRequest) GetPolicy() []byte {
-	if x != nil {
-		return x.Policy
-	}
-	return nil
-}
-
-// RolloutReply has columns of lanes * T entries: those of lane 0, step by step,
-// then those of lane 1. Where no step was made the signal is 0, and the other
-// entries do not count.
-type RolloutReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Signals       []byte                 `protobuf:"bytes,1,opt,name=signals,proto3" json:"signals,omitempty"`
-	Actions       []byte                 `protobuf:"bytes,2,opt,name=actions,proto3" json:"actions,omitempty"` // where the signal is 1
-	Observations  []byte                 `protobuf:"bytes,3,opt,name=observations,proto3" json:"observations,omitempty"`
-	Rewards       []byte                 `protobuf:"bytes,4,opt,name=rewards,proto3" json:"rewards,omitempty"`
-	Terminated    []byte                 `protobuf:"bytes,5,opt,name=terminated,proto3" json:"terminated,omitempty"` // no bytes: all 0
-	Truncated     []byte                 `protobuf:"bytes,6,opt,name=truncated,proto3" json:"truncated,omitempty"`   // likewise
-	Error         *Error                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RolloutReply) Reset() {
-	*x = RolloutReply{}
-	mi := &file_plugin_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RolloutReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RolloutReply) ProtoMessage() {}
-
-func (x *RolloutReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RolloutReply.ProtoReflect.Descriptor instead.
-func (*RolloutReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *RolloutReply) GetSignals() []byte {
-	if x != nil {
-		return x.Signals
-	}
-	return nil
-}
-
-func (x *RolloutReply) GetActions() []byte {
-	if x != nil {
-		return x.Actions
-	}
-	return nil
-}
-
-func (x *RolloutReply) GetObservations() []byte {
-	if x != nil {
-		return x.Observations
-	}
-	return nil
-}
-
-func (x *RolloutReply) GetRewards() []byte {
-	if x != nil {
-		return x.Rewards
-	}
-	return nil
-}
-
-func (x *RolloutReply) GetTerminated() []byte {
-	if x != nil {
-		return x.Terminated
-	}
-	return nil
-}
-
-func (x *RolloutReply) GetTruncated() []byte {
-	if x != nil {
-		return x.Truncated
-	}
-	return nil
-}
-
-func (x *RolloutReply) GetError() *Error {
-	if x != nil {
-		return x.Error
-	}
-	return nil
-}
-
 type SetOptionKindsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -2233,7 +2022,7 @@ type SetOptionKindsRequest struct {
 
 func (x *SetOptionKindsRequest) Reset() {
 	*x = SetOptionKindsRequest{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2245,7 +2034,7 @@ func (x *SetOptionKindsRequest) String() string {
 func (*SetOptionKindsRequest) ProtoMessage() {}
 
 func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2258,7 +2047,7 @@ func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetOptionKindsRequest.ProtoReflect.Descriptor instead.
 func (*SetOptionKindsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SetOptionKindsRequest) GetInstance() uint64 {
@@ -2284,7 +2073,7 @@ type SetOptionKindsReply struct {
 
 func (x *SetOptionKindsReply) Reset() {
 	*x = SetOptionKindsReply{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2085,7 @@ func (x *SetOptionKindsReply) String() string {
 func (*SetOptionKindsReply) ProtoMessage() {}
 
 func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2098,7 @@ func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetOptionKindsReply.ProtoReflect.Descriptor instead.
 func (*SetOptionKindsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetOptionKindsReply) GetError() *Error {
@@ -2329,7 +2118,7 @@ type GreedyPolicyRequest struct {
 
 func (x *GreedyPolicyRequest) Reset() {
 	*x = GreedyPolicyRequest{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2130,7 @@ func (x *GreedyPolicyRequest) String() string {
 func (*GreedyPolicyRequest) ProtoMessage() {}
 
 func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2143,7 @@ func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GreedyPolicyRequest) GetInstance() uint64 {
@@ -2383,7 +2172,7 @@ type GreedyPolicyReply struct {
 
 func (x *GreedyPolicyReply) Reset() {
 	*x = GreedyPolicyReply{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2395,7 +2184,7 @@ func (x *GreedyPolicyReply) String() string {
 func (*GreedyPolicyReply) ProtoMessage() {}
 
 func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2408,7 +2197,7 @@ func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GreedyPolicyReply) GetActions() []byte {
@@ -2581,26 +2370,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\bquestion\x18\x04 \x01(\fR\bquestion\"P\n" +
 	"\bAskReply\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\fR\x06answer\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\xe0\x01\n" +
-	"\x0eRolloutRequest\x12\x1a\n" +
-	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
-	"\x05steps\x18\x02 \x01(\rR\x05steps\x12\x18\n" +
-	"\asignals\x18\x03 \x01(\fR\asignals\x12\"\n" +
-	"\fobservations\x18\x04 \x01(\fR\fobservations\x12\x1a\n" +
-	"\bepisodes\x18\x05 \x01(\rR\bepisodes\x12\x14\n" +
-	"\x05seeds\x18\x06 \x01(\fR\x05seeds\x12\x14\n" +
-	"\x05draws\x18\a \x01(\fR\x05draws\x12\x16\n" +
-	"\x06policy\x18\b \x01(\fR\x06policy\"\xec\x01\n" +
-	"\fRolloutReply\x12\x18\n" +
-	"\asignals\x18\x01 \x01(\fR\asignals\x12\x18\n" +
-	"\aactions\x18\x02 \x01(\fR\aactions\x12\"\n" +
-	"\fobservations\x18\x03 \x01(\fR\fobservations\x12\x18\n" +
-	"\arewards\x18\x04 \x01(\fR\arewards\x12\x1e\n" +
-	"\n" +
-	"terminated\x18\x05 \x01(\fR\n" +
-	"terminated\x12\x1c\n" +
-	"\ttruncated\x18\x06 \x01(\fR\ttruncated\x12,\n" +
-	"\x05error\x18\a \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"I\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"I\n" +
 	"\x15SetOptionKindsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
 	"\x05kinds\x18\x02 \x03(\tR\x05kinds\"C\n" +
@@ -2624,7 +2394,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
 	"\vDTYPE_UINT8\x10\x03\x12\x0f\n" +
-	"\vDTYPE_INT64\x10\x042\xd2\a\n" +
+	"\vDTYPE_INT64\x10\x042\x87\a\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
@@ -2632,8 +2402,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x0fStepEnvironment\x12#.rlrun.plugin.v1.EnvironmentRequest\x1a!.rlrun.plugin.v1.EnvironmentReply(\x010\x01\x12K\n" +
 	"\tStepAgent\x12\x1d.rlrun.plugin.v1.AgentRequest\x1a\x1b.rlrun.plugin.v1.AgentReply(\x010\x01\x12F\n" +
 	"\x06Models\x12\x1e.rlrun.plugin.v1.ModelsRequest\x1a\x1c.rlrun.plugin.v1.ModelsReply\x12=\n" +
-	"\x03Ask\x12\x1b.rlrun.plugin.v1.AskRequest\x1a\x19.rlrun.plugin.v1.AskReply\x12I\n" +
-	"\aRollout\x12\x1f.rlrun.plugin.v1.RolloutRequest\x1a\x1d.rlrun.plugin.v1.RolloutReply\x12^\n" +
+	"\x03Ask\x12\x1b.rlrun.plugin.v1.AskRequest\x1a\x19.rlrun.plugin.v1.AskReply\x12^\n" +
 	"\x0eSetOptionKinds\x12&.rlrun.plugin.v1.SetOptionKindsRequest\x1a$.rlrun.plugin.v1.SetOptionKindsReply\x12X\n" +
 	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12I\n" +
 	"\aMeasure\x12\x1f.rlrun.plugin.v1.MeasureRequest\x1a\x1d.rlrun.plugin.v1.MeasureReply\x12C\n" +
@@ -2652,7 +2421,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2681,19 +2450,17 @@ var file_plugin_proto_goTypes = []any{
 	(*CloseReply)(nil),             // 24: rlrun.plugin.v1.CloseReply
 	(*AskRequest)(nil),             // 25: rlrun.plugin.v1.AskRequest
 	(*AskReply)(nil),               // 26: rlrun.plugin.v1.AskReply
-	(*RolloutRequest)(nil),         // 27: rlrun.plugin.v1.RolloutRequest
-	(*RolloutReply)(nil),           // 28: rlrun.plugin.v1.RolloutReply
-	(*SetOptionKindsRequest)(nil),  // 29: rlrun.plugin.v1.SetOptionKindsRequest
-	(*SetOptionKindsReply)(nil),    // 30: rlrun.plugin.v1.SetOptionKindsReply
-	(*GreedyPolicyRequest)(nil),    // 31: rlrun.plugin.v1.GreedyPolicyRequest
-	(*GreedyPolicyReply)(nil),      // 32: rlrun.plugin.v1.GreedyPolicyReply
-	nil,                            // 33: rlrun.plugin.v1.DescribeReply.SourcesEntry
-	nil,                            // 34: rlrun.plugin.v1.DescribeReply.BreaksEntry
+	(*SetOptionKindsRequest)(nil),  // 27: rlrun.plugin.v1.SetOptionKindsRequest
+	(*SetOptionKindsReply)(nil),    // 28: rlrun.plugin.v1.SetOptionKindsReply
+	(*GreedyPolicyRequest)(nil),    // 29: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 30: rlrun.plugin.v1.GreedyPolicyReply
+	nil,                            // 31: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 32: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	33, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	34, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	31, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	32, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
 	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.DiscreteSpace
@@ -2712,38 +2479,35 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 18: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 19: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 20: rlrun.plugin.v1.AskReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 21: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 22: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 23: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 24: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 25: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	15, // 26: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	17, // 27: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	19, // 28: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	21, // 29: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	25, // 30: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
-	27, // 31: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
-	29, // 32: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
-	31, // 33: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	13, // 34: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
-	23, // 35: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 36: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 37: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	16, // 38: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	18, // 39: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	20, // 40: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	22, // 41: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	26, // 42: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
-	28, // 43: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
-	30, // 44: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
-	32, // 45: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	14, // 46: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
-	24, // 47: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	36, // [36:48] is the sub-list for method output_type
-	24, // [24:36] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	2,  // 21: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 22: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 23: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 24: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	15, // 25: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	17, // 26: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	19, // 27: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	21, // 28: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	25, // 29: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
+	27, // 30: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
+	29, // 31: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	13, // 32: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
+	23, // 33: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 34: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 35: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	16, // 36: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	18, // 37: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	20, // 38: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	22, // 39: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	26, // 40: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
+	28, // 41: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
+	30, // 42: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	14, // 43: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
+	24, // 44: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	34, // [34:45] is the sub-list for method output_type
+	23, // [23:34] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2763,7 +2527,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   33,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

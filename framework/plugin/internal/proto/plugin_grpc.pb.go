@@ -38,7 +38,6 @@ const (
 	Plugin_StepAgent_FullMethodName       = "/rlrun.plugin.v1.Plugin/StepAgent"
 	Plugin_Models_FullMethodName          = "/rlrun.plugin.v1.Plugin/Models"
 	Plugin_Ask_FullMethodName             = "/rlrun.plugin.v1.Plugin/Ask"
-	Plugin_Rollout_FullMethodName         = "/rlrun.plugin.v1.Plugin/Rollout"
 	Plugin_SetOptionKinds_FullMethodName  = "/rlrun.plugin.v1.Plugin/SetOptionKinds"
 	Plugin_GreedyPolicy_FullMethodName    = "/rlrun.plugin.v1.Plugin/GreedyPolicy"
 	Plugin_Measure_FullMethodName         = "/rlrun.plugin.v1.Plugin/Measure"
@@ -65,10 +64,6 @@ type PluginClient interface {
 	// abilities that the answer to opening lists. A plugin without any need not
 	// implement it.
 	Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskReply, error)
-	// Rollout makes many steps of every lane under a policy that is a table. It
-	// needs discrete observations and actions. A plugin need not implement it: it
-	// is stepped then, to the same effect.
-	Rollout(ctx context.Context, in *RolloutRequest, opts ...grpc.CallOption) (*RolloutReply, error)
 	// SetOptionKinds says that the host will decide when an agent explores, and which kinds
 	// of options it is to choose from: see AgentRequest.epochs. It is called once,
 	// before the first step. A plugin without option agents need implement neither
@@ -168,16 +163,6 @@ func (c *pluginClient) Ask(ctx context.Context, in *AskRequest, opts ...grpc.Cal
 	return out, nil
 }
 
-func (c *pluginClient) Rollout(ctx context.Context, in *RolloutRequest, opts ...grpc.CallOption) (*RolloutReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RolloutReply)
-	err := c.cc.Invoke(ctx, Plugin_Rollout_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *pluginClient) SetOptionKinds(ctx context.Context, in *SetOptionKindsRequest, opts ...grpc.CallOption) (*SetOptionKindsReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetOptionKindsReply)
@@ -238,10 +223,6 @@ type PluginServer interface {
 	// abilities that the answer to opening lists. A plugin without any need not
 	// implement it.
 	Ask(context.Context, *AskRequest) (*AskReply, error)
-	// Rollout makes many steps of every lane under a policy that is a table. It
-	// needs discrete observations and actions. A plugin need not implement it: it
-	// is stepped then, to the same effect.
-	Rollout(context.Context, *RolloutRequest) (*RolloutReply, error)
 	// SetOptionKinds says that the host will decide when an agent explores, and which kinds
 	// of options it is to choose from: see AgentRequest.epochs. It is called once,
 	// before the first step. A plugin without option agents need implement neither
@@ -285,9 +266,6 @@ func (UnimplementedPluginServer) Models(context.Context, *ModelsRequest) (*Model
 }
 func (UnimplementedPluginServer) Ask(context.Context, *AskRequest) (*AskReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Ask not implemented")
-}
-func (UnimplementedPluginServer) Rollout(context.Context, *RolloutRequest) (*RolloutReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Rollout not implemented")
 }
 func (UnimplementedPluginServer) SetOptionKinds(context.Context, *SetOptionKindsRequest) (*SetOptionKindsReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetOptionKinds not implemented")
@@ -426,24 +404,6 @@ func _Plugin_Ask_Handler(srv interface{}, ctx context.Context, dec func(interfac
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Plugin_Rollout_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RolloutRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PluginServer).Rollout(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Plugin_Rollout_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PluginServer).Rollout(ctx, req.(*RolloutRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _Plugin_SetOptionKinds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SetOptionKindsRequest)
 	if err := dec(in); err != nil {
@@ -542,10 +502,6 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Ask",
 			Handler:    _Plugin_Ask_Handler,
-		},
-		{
-			MethodName: "Rollout",
-			Handler:    _Plugin_Rollout_Handler,
 		},
 		{
 			MethodName: "SetOptionKinds",

@@ -6,11 +6,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
-	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Ask implements pb.PluginServer.
@@ -30,25 +28,6 @@ func (s *Server) Ask(ctx context.Context, m *pb.AskRequest) (*pb.AskReply, error
 		return err
 	})
 	return &reply, err
-}
-
-// Rollout implements pb.PluginServer.
-func (s *Server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.RolloutReply, error) {
-	e, err := lookup[*environmentInstance](s, m.Instance)
-	if err != nil {
-		return nil, err
-	}
-	in, err := fromproto.Rollout(m, e.spec, e.lanes)
-	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	out := vector.NewTrajectories(e.spec, e.lanes, in.Steps)
-	if err := run(func() error { return vector.RollOut(ctx, e.env, in, out) }); err != nil {
-		return &pb.RolloutReply{Error: toproto.Error(err)}, nil
-	}
-	return toproto.Trajectories(out), nil
 }
 
 // inLane calls the author's code for a lane. Errors of that code are answered in band;

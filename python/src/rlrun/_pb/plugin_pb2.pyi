@@ -357,44 +357,6 @@ class AskReply(_message.Message):
     error: Error
     def __init__(self, answer: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
-class RolloutRequest(_message.Message):
-    __slots__ = ("instance", "steps", "signals", "observations", "episodes", "seeds", "draws", "policy")
-    INSTANCE_FIELD_NUMBER: _ClassVar[int]
-    STEPS_FIELD_NUMBER: _ClassVar[int]
-    SIGNALS_FIELD_NUMBER: _ClassVar[int]
-    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
-    EPISODES_FIELD_NUMBER: _ClassVar[int]
-    SEEDS_FIELD_NUMBER: _ClassVar[int]
-    DRAWS_FIELD_NUMBER: _ClassVar[int]
-    POLICY_FIELD_NUMBER: _ClassVar[int]
-    instance: int
-    steps: int
-    signals: bytes
-    observations: bytes
-    episodes: int
-    seeds: bytes
-    draws: bytes
-    policy: bytes
-    def __init__(self, instance: _Optional[int] = ..., steps: _Optional[int] = ..., signals: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., episodes: _Optional[int] = ..., seeds: _Optional[bytes] = ..., draws: _Optional[bytes] = ..., policy: _Optional[bytes] = ...) -> None: ...
-
-class RolloutReply(_message.Message):
-    __slots__ = ("signals", "actions", "observations", "rewards", "terminated", "truncated", "error")
-    SIGNALS_FIELD_NUMBER: _ClassVar[int]
-    ACTIONS_FIELD_NUMBER: _ClassVar[int]
-    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
-    REWARDS_FIELD_NUMBER: _ClassVar[int]
-    TERMINATED_FIELD_NUMBER: _ClassVar[int]
-    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    signals: bytes
-    actions: bytes
-    observations: bytes
-    rewards: bytes
-    terminated: bytes
-    truncated: bytes
-    error: Error
-    def __init__(self, signals: _Optional[bytes] = ..., actions: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
-
 class SetOptionKindsRequest(_message.Message):
     __slots__ = ("instance", "kinds")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]

@@ -69,11 +69,6 @@ class PluginStub(object):
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.AskRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.AskReply.FromString,
                 _registered_method=True)
-        self.Rollout = channel.unary_unary(
-                '/rlrun.plugin.v1.Plugin/Rollout',
-                request_serializer=rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.SerializeToString,
-                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.RolloutReply.FromString,
-                _registered_method=True)
         self.SetOptionKinds = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/SetOptionKinds',
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsRequest.SerializeToString,
@@ -150,15 +145,6 @@ class PluginServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Rollout(self, request, context):
-        """Rollout makes many steps of every lane under a policy that is a table. It
-        needs discrete observations and actions. A plugin need not implement it: it
-        is stepped then, to the same effect.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def SetOptionKinds(self, request, context):
         """SetOptionKinds says that the host will decide when an agent explores, and which kinds
         of options it is to choose from: see AgentRequest.epochs. It is called once,
@@ -229,11 +215,6 @@ def add_PluginServicer_to_server(servicer, server):
                     servicer.Ask,
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.AskRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.AskReply.SerializeToString,
-            ),
-            'Rollout': grpc.unary_unary_rpc_method_handler(
-                    servicer.Rollout,
-                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.FromString,
-                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.RolloutReply.SerializeToString,
             ),
             'SetOptionKinds': grpc.unary_unary_rpc_method_handler(
                     servicer.SetOptionKinds,
@@ -445,33 +426,6 @@ class Plugin(object):
             '/rlrun.plugin.v1.Plugin/Ask',
             rlrun_dot___pb_dot_plugin__pb2.AskRequest.SerializeToString,
             rlrun_dot___pb_dot_plugin__pb2.AskReply.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Rollout(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/rlrun.plugin.v1.Plugin/Rollout',
-            rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.SerializeToString,
-            rlrun_dot___pb_dot_plugin__pb2.RolloutReply.FromString,
             options,
             channel_credentials,
             insecure,
