@@ -14,6 +14,8 @@ import (
 var handmadeHalves = map[string][]handmade.Task{
 	"handmade":          handmade.Development,
 	"handmade-held-out": handmade.HeldOut,
+	"handmade-second":   handmade.Second,
+	"handmade-last":     handmade.Last,
 }
 
 // handmadeAgents are who meets them. The first two are compared with the others.

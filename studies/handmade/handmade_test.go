@@ -2,6 +2,7 @@ package handmade
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/rlrun/rlrun/internal/must"
@@ -13,7 +14,7 @@ import (
 // task is always the same.
 func TestTasks(t *testing.T) {
 	seen := map[string]bool{}
-	for _, task := range append(append([]Task(nil), Development...), HeldOut...) {
+	for _, task := range slices.Concat(Development, HeldOut, Second, Last) {
 		m, err := task.Model()
 		if err != nil {
 			t.Fatalf("%s: %v", task.Name, err)
@@ -44,7 +45,7 @@ func TestTasks(t *testing.T) {
 			}
 		}
 	}
-	if len(Development) != 24 || len(HeldOut) != 12 {
-		t.Errorf("%d and %d tasks, want 24 and 12", len(Development), len(HeldOut))
+	if len(Development) != 24 || len(HeldOut) != 12 || len(Second) != 12 || len(Last) != 12 {
+		t.Errorf("%d, %d, %d and %d tasks, want 24 and 12 each", len(Development), len(HeldOut), len(Second), len(Last))
 	}
 }

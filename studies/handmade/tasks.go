@@ -1,7 +1,7 @@
 // Package handmade has tasks that were written by hand, of kinds that the plugin family
 // does not have. Agents that were made while the families were looked at are judged on
-// them. The 24 of Development may be looked at while an agent is changed. The twelve of
-// HeldOut were written when threshold-model was finished, and are run once.
+// them. The 24 of Development, the twelve of HeldOut and the twelve of Second may be looked
+// at while an agent is changed. The twelve of Last are run when the changes are made.
 package handmade
 
 import (
@@ -60,7 +60,7 @@ var Development = []Task{
 	{"rooms of arms", roomsOfArms},
 }
 
-// HeldOut are the tasks to run once.
+// HeldOut are tasks that were held out until the twelfth round of threshold-model.
 var HeldOut = []Task{
 	{"fishery", fishery},
 	{"routing", routing},
@@ -74,6 +74,38 @@ var HeldOut = []Task{
 	{"pendulum", pendulum},
 	{"discs", discs},
 	{"jammer", jammer},
+}
+
+// Second are more tasks to look at, written before the thirteenth round.
+var Second = []Task{
+	{"machine", machine},
+	{"clinic", clinic},
+	{"glucose", glucose},
+	{"patrol", patrol},
+	{"auction", auction},
+	{"epidemic", epidemic},
+	{"dice", dice},
+	{"workshop", workshop},
+	{"elevator", elevator},
+	{"crops", crops},
+	{"dam", dam},
+	{"parking", parking},
+}
+
+// Last are the tasks that are run once, after the thirteenth round. They were written before it.
+var Last = []Task{
+	{"forest", forest},
+	{"turbine", turbine},
+	{"radio", radio},
+	{"trader", trader},
+	{"thermostat", thermostat},
+	{"forager", forager},
+	{"staffing", staffing},
+	{"tennis", tennis},
+	{"ferry", ferry},
+	{"rescue", rescue},
+	{"songs", songs},
+	{"blood", blood},
 }
 
 // define returns the definition of a task that begins in one state.
