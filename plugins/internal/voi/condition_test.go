@@ -545,6 +545,62 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	}
 }
 
+// Where every try of a pair leads elsewhere, a pair that was tried once may show mostly new states. Still its
+// row is a distribution: it is worth no more than the best state, and no less than the worst. The
+// weights of a new outcome have the given mean.
+func TestRowsAreDistributions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	p := NewPlanner(NewBelief(2, 0, 1), Mean)
+	for range 12 {
+		p.AddState()
+	}
+	s := 0
+	for range 100 {
+		a, y := rng.IntN(2), rng.IntN(12)
+		p.Learn(s, a, 0.1*float64(s%3), y)
+		s = y
+	}
+	p.Plan(s, 900)
+	a, m := &p.a, &p.model
+	checked := 0
+	for i, x := range p.b.pairs {
+		if x.n == 0 || x.n > 3 {
+			continue
+		}
+		p.check(i / 2)
+		c := pairCase{h: a.shown(i, &a.best[i/2]), outcomes: a.outcomes.at(nil, m.found[i])}
+		c.base = means(c.outcomes)
+		c.base.r = p.x.newRewards(p.b, &x)
+		a.deviate(&c, &x, &a.best[i/2], 1)
+		low, high := min(c.base.v, slices.Min(m.v)), max(c.base.v, slices.Max(m.v))
+		for _, k := range []float64{1, 4 * x.n, 16 * x.n} {
+			a.tried(&c, &x, i, k)
+			for _, s := range a.scenarios {
+				if s.v < low*(1-1e-9) || s.v > high*(1+1e-9) || s.f > 1+1e-9 {
+					t.Fatalf("pair %d, %v tries and %v more: a row worth %v with f = %v, states are worth %v to %v", i, x.n, k, s.v, s.f, low, high)
+				}
+				checked++
+			}
+		}
+	}
+	if checked < 1000 {
+		t.Errorf("checked %d rows", checked)
+	}
+	for range 1000 {
+		n, k, most := float64(1+rng.IntN(9)), float64(1+rng.IntN(99)), rng.Float64()
+		mean := most * rng.Float64()
+		sum := 0.0
+		for _, w := range newWeights(3, n, k, mean, most) {
+			if sum += w; w < 0 || w > most*(1+1e-9) {
+				t.Fatalf("after %v tries and %v more: weight %v, at most %v", n, k, w, most)
+			}
+		}
+		if math.Abs(sum/3-mean) > 1e-9 {
+			t.Fatalf("after %v tries and %v more: mean weight %v, want %v", n, k, sum/3, mean)
+		}
+	}
+}
+
 // The share of near successors that are the state itself is learned. It is large where pairs
 // stay, and small on a ring.
 func TestShareOfStaying(t *testing.T) {

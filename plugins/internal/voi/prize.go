@@ -536,29 +536,20 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows flo
 		}
 	}
 	now := row{r: mix(h.r, b.r, freshR), v: mix(h.v, b.v, fresh), f: mix(h.f, b.f, fresh), c: mix(h.c, b.c, fresh)}
-	// How often a new outcome comes in k tries, if it comes: a stick of the process.
 	draws := 3
 	if k == 1 {
 		draws = 1
 	}
-	var often [3]float64
-	total := 0.0
+	weights, weightsR := newWeights(draws, n, k, mass-after, 1-after), newWeights(draws, n, k, massR-afterR, 1-afterR)
 	for j := range draws {
-		often[j] = 1
-		if k > 1 {
-			often[j] += (k - 1) * (1 - math.Exp(math.Log(1-(float64(j)+0.5)/float64(draws))/n))
-		}
-		total += often[j] / float64(draws)
-	}
-	for j := range draws {
-		w := (mass - after) * often[j] / total
-		rest := max(0, 1-w-after)
+		w := weights[j]
+		rest := 1 - w - after
 		for _, o := range c.outcomes {
 			x := row{r: now.r, v: rest*h.v + w*o.v + after*b.v, f: rest*h.f + w*o.f + after*b.f, c: rest*h.c + w*o.c + after*b.c}
 			a.scenarios = append(a.scenarios, scenario{q * o.p / float64(draws), x, o.record})
 		}
-		w = (massR - afterR) * often[j] / total
-		rest = max(0, 1-w-afterR)
+		w = weightsR[j]
+		rest = 1 - w - afterR
 		for _, o := range a.x.again {
 			x := now
 			x.r = rest*h.r + w*o.r + afterR*b.r
@@ -566,4 +557,24 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows flo
 		}
 	}
 	return shows
+}
+
+// newWeights returns equally likely weights of a new outcome in the row after k more tries of a pair
+// with n ≥ 1, given that it comes. They are in proportion to how often it comes, a stick of the
+// process, and have the given mean. No weight is above most, which the mean is not either: if they
+// were, they are drawn in towards the mean.
+func newWeights(draws int, n, k, mean, most float64) (w [3]float64) {
+	total := 0.0
+	for j := range draws {
+		w[j] = 1 + (k-1)*(1-math.Exp(math.Log(1-(float64(j)+0.5)/float64(draws))/n))
+		total += w[j] / float64(draws)
+	}
+	spread := 1.0
+	if longest := w[draws-1] / total; mean*longest > most {
+		spread = (most - mean) / (mean * (longest - 1))
+	}
+	for j := range draws {
+		w[j] = mean * (1 + spread*(w[j]/total-1))
+	}
+	return w
 }
