@@ -232,7 +232,7 @@ func (d *document) python(b block) error {
 	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(b.text), 0o666); err != nil || named != nil {
 		return err
 	}
-	return d.shell(block{lang: "sh", directive: b.directive, text: "python3 " + name + "\n"})
+	return d.shell(block{lang: "sh", directive: b.directive, output: b.output, text: "python3 " + name + "\n"})
 }
 
 // fileName finds the name of a file that a block begins with.

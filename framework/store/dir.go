@@ -39,6 +39,7 @@ const (
 	stageFile      = shardsDir + "/stage"
 	liveDir        = ".live"
 	agentsDir      = "agents"
+	programsDir    = "programs" // classes of notebooks, which Python's rlrun.run writes
 )
 
 // shardFile names a file of a shard.

@@ -75,14 +75,14 @@ func (d Dir) check(existing Existing) error {
 	return nil
 }
 
-// entries returns what the directory holds besides its lock; nothing if it does not
-// exist.
+// entries returns what the directory holds besides its lock and the programs that are written
+// before the experiment begins; nothing if it does not exist.
 func (d Dir) entries() ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile }), err
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == programsDir && e.IsDir() }), err
 }
 
 // made are the patterns of the files that are made from records, as paths with slashes.
@@ -96,7 +96,7 @@ var made = []string{
 var ours = append([]string{
 	ConfigFile, ProvenanceFile, tasksFile, metricsFile,
 	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json",
-	"runs/*.jsonl", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt,
+	"runs/*.jsonl", programsDir + "/*", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
 	"submit/shards.sh", "submit/shards-[0-9]*.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }, made...)

@@ -30,7 +30,7 @@ Write a class and serve it:
     if __name__ == "__main__":
         rlrun.serve(Coin)
 
-Read what an experiment found with `read_results`, and compare agents with `compare`.
+Run an experiment with `run`, read what it found with `read_results`, and compare agents with `compare`.
 
 The names are the literature's (Sutton & Barto; Gymnasium).
 """
@@ -45,6 +45,7 @@ if "RLRUN_PLUGIN" in os.environ:  # before any other module is loaded
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
+from rlrun.experiment import Experiment, ExperimentError, Interrupted, run
 from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
 from rlrun.results import Comparison, Results, compare, read_results
@@ -60,6 +61,9 @@ __all__ = [
     "Discrete",
     "Environment",
     "Error",
+    "Experiment",
+    "ExperimentError",
+    "Interrupted",
     "InvalidAction",
     "InvalidAnswer",
     "InvalidParams",
@@ -87,6 +91,7 @@ __all__ = [
     "pack",
     "param",
     "read_results",
+    "run",
     "serve",
     "unpack",
 ]

@@ -9,6 +9,7 @@ It needs pandas (`pip install 'rlrun[pandas]'`):
 
 from __future__ import annotations
 
+import html
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 def _pandas() -> Any:
@@ -81,6 +83,59 @@ class Results:
         frame = pd.concat(parts, ignore_index=True)
         frame["value"] = frame["value"].astype(float)
         return frame.dropna(subset=["value"], ignore_index=True)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """summary.csv: a row per environment, agent and metric, in the order of the config.
+
+        It has n (ok runs), failed, mean, stderr, ci_low, ci_high, the interquartile mean iqm with its interval, and the
+        difference to the first agent, run by run.
+        """
+        path = self.directory / "summary.csv"
+        if not path.exists():
+            raise FileNotFoundError(f"{self.directory} has no summary.csv: outputs in its config leave csv out")
+        return _pandas().read_csv(path)
+
+    def compare(
+        self,
+        *,
+        metric: str | None = None,
+        pairs: str | tuple[str, str] | None = None,
+        alpha: float | None = None,
+        correction: str | None = None,
+        unpaired: bool = False,
+        scores: Mapping[str, tuple[float, float]] | None = None,
+    ) -> Comparison:
+        """Compare the agents, with corrected tests, as `rlrun.compare` does."""
+        options: dict[str, Any] = {"metric": metric, "pairs": pairs, "alpha": alpha, "correction": correction}
+        return compare(self.directory, **options, unpaired=unpaired, scores=scores)
+
+    def plot(self, metric: str = "reward", path: str | Path | None = None, *, log: bool = False) -> Figure:
+        """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
+
+        The dotted line is the optimal mean reward of a step, where it is known. The first twentieth of the steps sets
+        no axis. Colours and marks tell eight agents apart, also in print without colour.
+
+        Args:
+            metric: The metric.
+            path: File for the figure, such as ``curves.pdf``; its ending is the format.
+            log: Logarithmic steps.
+
+        Raises:
+            ValueError: There are no curves of the metric.
+
+        """
+        from rlrun import _figures  # noqa: PLC0415  plugins do without it
+
+        return _figures.curves(self, metric, path, log)
+
+    def _repr_html_(self) -> str:
+        """Return the summary for notebooks: means ± half the width of their 95 % intervals."""
+        rows = self.summary.dropna(subset=["mean"])
+        text = [f"{m:.4g} ± {(h - m):.2g}" for m, h in zip(rows["mean"], rows["ci_high"], strict=True)]
+        keys = ["environment", "agent", "n", "failed"]
+        table = rows[[*keys, "metric"]].assign(text=text).pivot_table("text", keys, "metric", "first", sort=False)
+        return f"<p>{html.escape(str(self.directory))}</p>{table.fillna('').to_html()}"
 
     def _query(self, query: str) -> pd.DataFrame:
         import sqlite3  # noqa: PLC0415  plugins do without it

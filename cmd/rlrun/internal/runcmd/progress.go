@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -37,13 +38,16 @@ type progress struct {
 	done    sync.WaitGroup
 }
 
-// newProgress begins to show progress on w; if quiet, it only counts and keeps warnings.
-func newProgress(w io.Writer, of *plan.Plan, quiet bool) *progress {
+// newProgress begins to show progress on w, in JSON or for people; if quiet and not in JSON, it
+// only counts and keeps warnings.
+func newProgress(w io.Writer, of *plan.Plan, quiet, asJSON bool) *progress {
 	p := &progress{
 		w: w, plan: of, quiet: quiet, runs: len(of.Cells) * of.Config.Runs,
 		started: time.Now(), stopped: make(chan struct{}),
 	}
 	switch {
+	case asJSON:
+		p.done.Go(p.json)
 	case quiet:
 	case cli.Width(w) > 0 && os.Getenv("TERM") != "dumb":
 		p.w = cli.Raw(w)
@@ -92,6 +96,41 @@ func (p *progress) redraw() {
 			p.draw(cli.Width(p.w))
 			fmt.Fprintln(p.w)
 			return
+		}
+	}
+}
+
+// state is a line of --progress json.
+type state struct {
+	Output      string  `json:"output"`
+	Runs        int     `json:"runs"`
+	Ended       int     `json:"ended"`
+	Failed      int     `json:"failed"`
+	Share       float64 `json:"share"`
+	Environment string  `json:"environment"`
+	Agent       string  `json:"agent"`
+	Grid        []int   `json:"grid,omitempty"`
+}
+
+// json writes how far it is as a line of JSON, at the beginning, every refresh and at the end.
+func (p *progress) json() {
+	tick := time.NewTicker(refresh)
+	defer tick.Stop()
+	for grid, over := p.plan.Grid, false; ; grid = nil {
+		p.mu.Lock()
+		s := state{
+			p.plan.Config.Output, p.runs, p.reused + p.ended, p.failed, p.share(),
+			p.plan.Environments[p.cell.Environment].Name, p.plan.Agents[p.cell.Agent].Name, grid,
+		}
+		p.mu.Unlock()
+		_ = json.NewEncoder(p.w).Encode(s) // cli.Output keeps the error
+		if over {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-p.stopped:
+			over = true
 		}
 	}
 }

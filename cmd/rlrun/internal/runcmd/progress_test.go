@@ -2,6 +2,8 @@ package runcmd
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +47,7 @@ func (b *lockedBuffer) String() string {
 func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer
-		p := newProgress(&out, smallPlan(t), false)
+		p := newProgress(&out, smallPlan(t), false, false)
 		p.event(run.Event{Reused: 5})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
@@ -75,10 +77,33 @@ func TestProgressLines(t *testing.T) {
 	})
 }
 
+// For programs there is a line of JSON every 200 ms, and one at the end. The first has the grid.
+func TestProgressJSON(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out lockedBuffer
+		p := newProgress(&out, smallPlan(t), true, true)
+		time.Sleep(100 * time.Millisecond)
+		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 3000, Runs: 3, Failed: 1})
+		time.Sleep(200 * time.Millisecond)
+		p.stop()
+		var lines []state
+		for line := range strings.Lines(out.String()) {
+			var s state
+			must.Do(t, json.Unmarshal([]byte(line), &s))
+			lines = append(lines, s)
+		}
+		now := state{Output: lines[0].Output, Runs: 20, Ended: 3, Failed: 1, Share: 0.2, Environment: "e", Agent: "b"}
+		first := state{Output: now.Output, Runs: 20, Environment: "e", Agent: "a", Grid: p.plan.Grid}
+		if want := []state{first, now, now}; !reflect.DeepEqual(lines, want) || now.Output == "" || len(first.Grid) == 0 {
+			t.Errorf("got %+v, want %+v", lines, want)
+		}
+	})
+}
+
 // A batch that failed and is replayed takes its interactions back.
 func TestProgressReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProgress(&bytes.Buffer{}, smallPlan(t), false)
+		p := newProgress(&bytes.Buffer{}, smallPlan(t), false, false)
 		defer p.stop()
 		time.Sleep(time.Second)
 		p.event(run.Event{Interactions: 10000})

@@ -66,6 +66,7 @@ type runOptions struct {
 	yes, quiet, json         bool
 	lock, until              string
 	shard, scratch           string
+	progress                 string
 	verify                   int
 	config                   []byte   // of a command that makes it; else nil
 	from                     string   // results directory that names plugins; "": the user does
@@ -111,6 +112,7 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	app.TrustFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" "+locks+", if there is one)")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
+	fs.StringVar(&o.progress, "progress", "", "write progress to standard error as `json`, a line every 200 ms: output, runs, ended, failed, share (done, of 1), environment, agent; grid (recorded steps) in the first line")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors and warnings")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	cli.Must(cmd.MarkFlagDirname("out"))
@@ -154,7 +156,7 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 	if shard.Of > 0 {
 		return runShard(app, cmd, x, shard, o, started)
 	}
-	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
+	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet, o.progress == "json")
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	collect := debug.SetGCPercent(400)
@@ -182,6 +184,8 @@ func (o *runOptions) check(cmd *cobra.Command) (plan.Shard, error) {
 	case err != nil:
 	case o.mixed && !o.resume:
 		err = cli.Usagef("--mixed needs --resume: without it there are no runs of other programs to accept")
+	case o.progress != "" && o.progress != "json":
+		err = cli.Usagef("--progress must be json, not %q", o.progress)
 	case cmd.Flags().Changed("verify") && (o.verify < 1 || o.shard != ""):
 		err = cli.Usagef("--verify must be at least 1, and cannot be used with --shard: verify before shards begin")
 	case o.overwrite && o.resume:

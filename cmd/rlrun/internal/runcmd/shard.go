@@ -44,7 +44,7 @@ func (o *runOptions) checkShard(cmd *cobra.Command) (plan.Shard, error) {
 // runShard does one shard of an experiment.
 func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard, o runOptions, started time.Time) error {
 	var status store.ShardStatus
-	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
+	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet, o.progress == "json")
 	var err error
 	if p.runs, err = x.Dir.ShardSize(x.Plan, shard); err != nil {
 		return err

@@ -1,0 +1,71 @@
+"""Figures of results, with matplotlib."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rlrun.results import Results
+
+_STYLE: Any = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,  # text stays text
+    "svg.fonttype": "none",
+}
+# Okabe & Ito (2008), which people with any kind of colour vision can tell apart; and marks, for print without colour.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
+_MARKS = "os^Dv<>P"
+
+
+def curves(results: Results, metric: str, path: str | Path | None, log: bool) -> Figure:
+    """Draw the curves of a metric, a panel for every environment. See Results.plot."""
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415  optional
+    except ImportError as e:
+        raise ImportError("figures need matplotlib: pip install 'rlrun[lab]'") from e
+
+    frame = results._query("SELECT * FROM curves WHERE mean IS NOT NULL ORDER BY environment, agent, step")
+    if metric not in (known := sorted(set(frame["metric"]))):
+        raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {', '.join(known)}")
+    frame = frame[frame["metric"] == metric]
+    order = results.summary[results.summary["metric"] == metric]
+    environments, agents = list(order["environment"].unique()), list(order["agent"].unique())
+    tasks = json.loads(found.read_text()) if (found := results.directory / "environments.json").exists() else {}
+    columns = min(3, len(environments))
+    rows = math.ceil(len(environments) / columns)
+    size = (max(3.4, 2.3 * columns), 2.0 * rows + 0.3)
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
+        for unused in axes.flat[len(environments) :]:
+            unused.remove()
+        for axis, environment in zip(axes.flat, environments, strict=False):
+            here = frame[frame["environment"] == environment]
+            for i, agent in enumerate(agents):
+                c = here[here["agent"] == agent]
+                colour, steps = _COLOURS[i % len(_COLOURS)], c["step"]
+                marks = {"marker": _MARKS[i % len(_MARKS)], "markevery": (i / len(agents) / 5, 0.2)}
+                axis.plot(steps, c["mean"], color=colour, label=agent, ls="-" if i < len(_COLOURS) else "--", **marks)
+                axis.fill_between(steps, c["ci_low"], c["ci_high"], color=colour, alpha=0.2, lw=0)
+            if metric == "reward" and (gain := tasks.get(environment, {}).get("gain")) is not None:
+                axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
+            late = here[here["step"] >= here["step"].max() / 20]  # the noise of the first steps sets no axis
+            low, high = late[["mean", "ci_low"]].min().min(), late[["mean", "ci_high"]].max().max()
+            axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
+            axis.set(title=environment, xlabel="step", xscale="log" if log else "linear")
+        for axis in axes[:, 0]:
+            axis.set_ylabel(metric.replace("_", " "))
+        figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(agents)))
+        if path is not None:
+            figure.savefig(path, metadata={"CreationDate": None} if str(path).endswith(".pdf") else None)
+        plt.close(figure)  # a notebook shows what is returned, once
+    return figure

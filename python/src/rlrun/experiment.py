@@ -1,0 +1,296 @@
+"""Experiments from Python: `run` starts the program rlrun and returns what it found."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from rlrun.results import Results, read_results
+
+Component: TypeAlias = str | type | Mapping[str, Any]
+"""An environment or agent: the name of a plugin, a class, or what a config has, whose ``plugin`` may be a class."""
+
+
+class Experiment:
+    """A config of ``rlrun run``, as docs/experiments.md explains it.
+
+    Args:
+        environments: Names of plugins, classes, or mappings with the keys of a config, such as
+            ``{"name": "slow", "plugin": Walk, "params": {"slip": 0.5}}``. Classes are those of `rlrun.Environment`,
+            `rlrun.VectorEnvironment` and ``gymnasium.Env``.
+        agents: The same, with classes of `rlrun.Agent` and `rlrun.VectorAgent`.
+        runs: Independent runs of each agent in each environment.
+        steps: Steps of each run.
+        keys: Every other key of a config: name, seed, discount, record, compare, ….
+
+    """
+
+    def __init__(
+        self, *, environments: Sequence[Component], agents: Sequence[Component], runs: int, steps: int, **keys: Any
+    ) -> None:
+        self.config: dict[str, Any] = {"runs": runs, "steps": steps, **keys}
+        self.config |= {"environments": list(environments), "agents": list(agents)}
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.config.items())})"
+
+
+class ExperimentError(Exception):
+    """rlrun refused an experiment, or runs of it failed. The message is rlrun's."""
+
+    path: str | None = None
+    """The key of the config that is wrong, such as ``agents[0].params.epsilon``, if the message names one."""
+    results: Results | None = None
+    """What there is where some runs failed: ``results.runs`` has their errors."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """An experiment was interrupted. What ended is kept."""
+
+    results: Results | None = None
+    """The runs that ended; None if there is none."""
+
+
+def run(
+    experiment: Experiment | Mapping[str, Any] | str | Path,
+    *,
+    output: str | Path | None = None,
+    runs: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    resume: bool = True,
+    overwrite: bool = False,
+    progress: bool = True,
+    on_run: Callable[[dict[str, Any]], object] | None = None,
+    flags: Sequence[str] = (),
+) -> Results:
+    """Run an experiment with the program rlrun, and return its results, as `read_results` does.
+
+    A class that another process can import is imported there. A class of a notebook or script is written into the
+    output directory, with the globals and closures that it uses as they are now: pip install 'rlrun[lab]'. Plugins in
+    Python run with the interpreter and the modules of this process.
+
+    Args:
+        experiment: An experiment, a config as a mapping, or the path of a config file.
+        output: Directory that receives the results; as the config says if None, else ``results/NAME``.
+        runs: In place of what the config says, as are the following.
+        steps: See above.
+        seed: See above.
+        workers: Batches run at the same time; one per core if None.
+        settings: Keys of the config and their values: ``{"agents.0.params.gamma": 0.9}``.
+        resume: Keep the runs that the directory has of this experiment, and make those that are missing. A call with
+            nothing left to do returns at once. Runs of another experiment are refused.
+        overwrite: Replace the results that the directory has.
+        progress: Show a bar, with tqdm if that is installed.
+        on_run: Called with the record of each run within two seconds after it ended: a dict with environment, agent,
+            run, status, steps, episodes, ``grid`` (the recorded steps) and ``curves`` (by metric, a value for each).
+        flags: Further flags of ``rlrun run``, such as ``["--verify=2"]``.
+
+    Raises:
+        ExperimentError: rlrun refused the experiment, or runs failed; then the error has the results.
+        Interrupted: It was interrupted, by Ctrl-C or the notebook's stop button. The error has the results of the runs
+            that ended; the same call goes on.
+        FileNotFoundError: There is no program rlrun.
+
+    """
+    from rlrun import _programs, client  # noqa: PLC0415  plugins do without it
+
+    command, config = [client.program(), "run", "--quiet", "--progress=json"], None
+    if isinstance(experiment, (str, Path)):
+        name = str(experiment)
+    else:
+        name, config = "-", dict(experiment.config if isinstance(experiment, Experiment) else experiment)
+        if output is None:
+            label = re.sub(r"[^\w.-]+", "-", str(config.get("name") or "experiment").lower())
+            output = config.get("output") or Path("results", label)
+        config = _plain(config, Path(output))
+    given = {"out": output, "runs": runs, "steps": steps, "seed": seed, "workers": workers}
+    command += [f"--{flag}={value}" for flag, value in given.items() if value is not None]
+    command += [f"--set={key}={json.dumps(value, default=_number)}" for key, value in (settings or {}).items()]
+    command += ["--overwrite"] if overwrite else ["--resume"] * resume
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as text:
+        json.dump(config, text, default=_number)
+        text.seek(0)
+        process = subprocess.Popen(
+            [*command, *flags, "--", name],
+            stdin=text,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=_programs.environ(),
+            start_new_session=True,  # an interrupt is sent on by this process, once
+        )
+    host = _Host(process, progress, on_run)
+    with process:
+        try:
+            host.follow()
+        except BaseException as e:
+            said = host.stop()
+            if not isinstance(e, KeyboardInterrupt):
+                raise
+            stopped = Interrupted(f"{said}: the same call goes on")
+            stopped.results = _report(host.output)
+            raise stopped from None
+    if process.returncode == 0:
+        return read_results(host.output)
+    error = ExperimentError(host.said())
+    if found := re.match(r"(?:\S+:\d+: )?([\w-]+(?:\[\d+\]|\.[\w-]+)*): ", str(error)):
+        error.path = found[1]
+    if host.state.get("failed"):
+        error.results = _report(host.output)
+    raise error
+
+
+def _plain(x: Any, output: Path) -> Any:
+    """Return a config without classes, and with a mapping for every environment and agent."""
+    from rlrun import _programs  # noqa: PLC0415
+
+    if not isinstance(x, Mapping):
+        return [_plain(e, output) for e in x] if isinstance(x, (list, tuple)) else x
+    config = {key: _plain(value, output) for key, value in x.items()}
+    for key in ("environments", "agents"):
+        if isinstance(config.get(key), list):
+            config[key] = [_plain({"plugin": e}, output) if isinstance(e, (str, type)) else e for e in config[key]]
+    if isinstance(cls := config.get("plugin"), type):
+        config = {"name": cls.__name__, **config, **_programs.command(cls, output)}
+    return config
+
+
+def _number(x: Any) -> Any:
+    """Return a value of numpy, or a path, as JSON has it."""
+    if hasattr(x, "tolist"):
+        return x.tolist()
+    if isinstance(x, os.PathLike):
+        return os.fspath(x)
+    raise TypeError(f"a config holds names, numbers, lists, mappings and classes of plugins, not {x!r}")
+
+
+def _report(directory: str) -> Results | None:
+    """Make the outputs of the runs that are there."""
+    from rlrun.client import program  # noqa: PLC0415
+
+    if not any(Path(directory, "runs").glob("*.jsonl")):
+        return None
+    subprocess.run([program(), "report", "--", directory], capture_output=True, check=False)
+    try:
+        return read_results(directory)
+    except FileNotFoundError:
+        return None
+
+
+class _Host:
+    """A process of rlrun, and what it says."""
+
+    def __init__(
+        self, process: subprocess.Popen[str], progress: bool, on_run: Callable[[dict[str, Any]], object] | None
+    ) -> None:
+        self.process, self.progress, self.on_run = process, progress, on_run
+        self.state: dict[str, Any] = {}
+        self.lines: list[str] = []
+
+    @property
+    def output(self) -> str:
+        """The output directory."""
+        return str(self.state.get("output", ""))
+
+    def follow(self) -> None:
+        """Show progress until the process ends."""
+        records: Iterator[None] | None = None
+        with _bar() if self.progress else contextlib.nullcontext(lambda _: None) as show:
+            for state in self._states():
+                show(state)
+                if self.on_run:
+                    records = records or self._records(state["grid"], self.on_run)
+                    next(records)
+            if records:
+                next(records)
+        self.process.wait()
+
+    def _states(self) -> Iterator[dict[str, Any]]:
+        stderr: IO[str] = self.process.stderr  # type: ignore[assignment]
+        for line in stderr:
+            if line.startswith('{"output"'):
+                self.state = json.loads(line)
+                yield self.state
+            elif line.startswith("rlrun: warning: "):
+                warnings.warn(line.removeprefix("rlrun: warning: ").strip(), stacklevel=5)
+            else:
+                self.lines.append(line)
+
+    def _records(self, grid: list[int], on_run: Callable[[dict[str, Any]], object]) -> Iterator[None]:
+        """Call on_run with the records that have come since the last time."""
+        seen = set(Path(self.output, "runs").glob("*.jsonl"))
+        while True:
+            for path in sorted(set(Path(self.output, "runs").glob("[!.]*.jsonl")) - seen):
+                seen.add(path)
+                for line in path.read_text(encoding="utf-8").splitlines():
+                    on_run(json.loads(line) | {"grid": grid})
+            yield
+
+    def stop(self) -> str:
+        """Interrupt the process, wait for its end and return why it ended; a second interrupt ends it at once."""
+        while True:
+            try:
+                if sys.platform == "win32":  # where the console has interrupted it
+                    time.sleep(0)
+                else:
+                    self.process.send_signal(signal.SIGINT)
+                for _ in self._states():
+                    pass
+                self.process.wait()
+                return self.said().partition("; go on with")[0]
+            except KeyboardInterrupt:
+                continue
+
+    def said(self) -> str:
+        """Return what the process said last, in words of Python."""
+        lines = [re.sub(r"^(rlrun: )?(stdin:\d+: )?", "", line.rstrip()) for line in self.lines]
+        text = "\n".join(line for line in lines if not line.startswith("stopping; interrupt again"))
+        text = re.sub(r"--(resume|overwrite)\b", r"\1=True", text)
+        return re.sub(r" with --out\b", " with output=…", text) or f"rlrun ended with status {self.process.returncode}"
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[dict[str, Any]], object]]:
+    """Show a bar of tqdm, or where that is not installed a line now and then."""
+
+    def words(state: dict[str, Any]) -> str:
+        failed = f", {state['failed']} failed" if state["failed"] else ""
+        return f"{state['ended']:,} of {state['runs']:,} runs{failed}; {state['environment']} / {state['agent']}"
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a notebook has no widgets
+            from tqdm.auto import tqdm  # noqa: PLC0415  optional
+    except ImportError:
+        said = time.monotonic() - 4
+
+        def line(state: dict[str, Any]) -> None:
+            nonlocal said
+            if time.monotonic() - said > 5:
+                said = time.monotonic()
+                print(f"{state['share']:4.0%}  {words(state)}", file=sys.stderr, flush=True)
+
+        yield line
+        return
+    with tqdm(total=100, bar_format="{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}") as bar:
+
+        def show(state: dict[str, Any]) -> None:
+            bar.set_postfix_str(words(state), refresh=False)
+            bar.update(100 * state["share"] - bar.n)
+
+        yield show

@@ -1,0 +1,351 @@
+"""Experiments that Python starts: classes of notebooks, errors, interrupts, figures."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+import pandas as pd
+import pytest
+
+import rlrun
+from rlrun import _programs
+
+pytestmark = pytest.mark.usefixtures("program")
+
+
+def greedy(epsilon: float = 0.1, agent: Any = rlrun.Agent) -> type:
+    """Make a class that no other process can import; its closure has epsilon."""
+
+    class Greedy(agent):
+        def begin(self, spec, seed):
+            self.rng = np.random.default_rng(seed)
+            self.pulls, self.mean = np.zeros(spec.action.n), np.zeros(spec.action.n)
+
+        def select_action(self, observation):
+            return int(self.rng.integers(len(self.mean)) if self.rng.random() < epsilon else np.argmax(self.mean))
+
+        def update(self, t):
+            self.pulls[t.action] += 1
+            self.mean[t.action] += (t.reward - self.mean[t.action]) / self.pulls[t.action]
+
+    return Greedy
+
+
+@dataclass
+class Walk(rlrun.Environment):
+    """A walk to the right, of a module that can be imported."""
+
+    id = "test/walk@1"
+    length: int = rlrun.param(4, "Places.", minimum=1)
+    kind: Literal["plain", "slippery"] = "plain"
+
+    @property
+    def spec(self):
+        return rlrun.Spec(rlrun.Discrete(self.length + 1), rlrun.Discrete(2), reward_low=0, reward_high=1)
+
+    def reset(self, seed):
+        self.place = 0
+        return 0
+
+    def step(self, action):
+        self.place = max(self.place + (1 if action == 1 else -1), 0)
+        return rlrun.TimeStep(self.place, float(self.place == self.length), terminated=self.place == self.length)
+
+
+class Lever(gymnasium.Env):
+    """An environment of Gymnasium that is registered nowhere."""
+
+    observation_space, action_space = gymnasium.spaces.Discrete(1), gymnasium.spaces.Discrete(2)
+
+    def __init__(self, pays: float = 1.0):
+        self.pays = pays
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        return 0, self.pays * float(action), True, False, {}
+
+
+SMALL: dict[str, Any] = {"runs": 4, "steps": 50, "seed": 3}
+THOMPSON = {"name": "Thompson", "plugin": "bandit", "params": {"policy": {"kind": "thompson"}}}
+BANDIT = {"plugin": "bernoulli-bandit", "params": {"means": np.array([0.3, 0.8])}}
+
+
+@pytest.mark.slow
+def test_names_mappings_and_classes(tmp_path: Path) -> None:
+    slow = {"name": "often", "plugin": greedy(), "params": {}}
+    experiment = rlrun.Experiment(environments=[BANDIT], agents=[greedy(0.3), slow, THOMPSON], **SMALL)
+    results = rlrun.run(experiment, output=tmp_path / "out", progress=False)
+    assert isinstance(results, rlrun.Results)
+    assert set(results.runs["agent"]) == {"Greedy", "often", "Thompson"}
+    assert set(results.runs["status"]) == {"ok"}
+    # What was written is the class, with its closures: two programs, each with its source.
+    names = sorted(p.name for p in (tmp_path / "out" / "programs").iterdir())
+    assert [n.partition("-")[0] + n[-7:] for n in names] == ["Greedy" + e for e in (".pickle", "9.py")] or len(
+        names
+    ) == 4
+    assert all("def select_action" in p.read_text() for p in (tmp_path / "out" / "programs").glob("*.py"))
+    # A call with nothing left to do takes the runs that are there; more runs are added to them.
+    made = {p: p.read_bytes() for p in (tmp_path / "out" / "runs").iterdir()}
+    again = rlrun.run(experiment, output=tmp_path / "out", progress=False, runs=6)
+    assert all(p.read_bytes() == data for p, data in made.items())
+    assert len(again.runs) == 18
+    assert len(again.compare().comparisons) == 2
+
+
+@pytest.mark.slow
+def test_classes_of_modules_are_imported(tmp_path: Path) -> None:
+    agents = ["q-learning"]
+    slippery = {"plugin": Walk, "params": {"length": 2, "kind": "slippery"}}
+    lever = {"name": "two", "plugin": Lever, "params": {"pays": 2.0}}
+    results = rlrun.run({"environments": [slippery, Lever, lever], "agents": agents, **SMALL}, output=tmp_path / "out")
+    assert not (tmp_path / "out" / "programs").exists()
+    assert "test_experiment:Walk" in (tmp_path / "out" / "experiment.yaml").read_text()
+    mean = results.summary.query("metric == 'reward'").set_index("environment")["mean"]
+    assert mean["two"] == pytest.approx(2 * mean["Lever"])
+    assert mean["Lever"] > 0.5
+
+
+@pytest.mark.slow
+def test_a_class_is_the_same_by_value_and_by_name(tmp_path: Path) -> None:
+    """Results depend on what a class does, not on how it reached the process."""
+    source = textwrap.dedent(
+        """
+        import pathlib, sys
+        import rlrun
+        from test_experiment import BANDIT, SMALL, greedy
+        rlrun.run({"environments": [BANDIT], "agents": [greedy(0.3)], **SMALL}, output="%s", progress=False)
+        """
+    )
+    (tmp_path / "script.py").write_text(source % (tmp_path / "script"))
+    environ = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    subprocess.run([sys.executable, tmp_path / "script.py"], env=environ, check=True)
+    here = rlrun.run(
+        {"environments": [BANDIT], "agents": [greedy(0.3)], **SMALL}, output=tmp_path / "here", progress=False
+    )
+    pd.testing.assert_frame_equal(here.curves, rlrun.read_results(tmp_path / "script").curves)
+    # Two processes give an equal class one name, so that one goes on where another was stopped.
+    assert [p.name for p in sorted((tmp_path / "here" / "programs").iterdir())] == [
+        p.name for p in sorted((tmp_path / "script" / "programs").iterdir())
+    ]
+
+
+def written(cls: type, folder: Path) -> str:
+    return Path(_programs.command(cls, folder)["args"][-1]).name
+
+
+def test_another_closure_or_global_is_another_program(tmp_path: Path) -> None:
+    names: dict[str, Any] = {"__name__": "__main__", "rlrun": rlrun}
+    source = """
+scale = {scale}
+def helper(x):
+    return x * scale
+class Agent(rlrun.Agent):
+    kinds = {{"a", "b", "c"}}
+    def select_action(self, observation):
+        return {body}
+"""
+
+    def of(scale: str = "2", body: str = "helper(1)") -> str:
+        exec(source.format(scale=scale, body=body), names)
+        return written(names["Agent"], tmp_path)
+
+    assert of() == of()
+    assert len({of(), of(scale="3"), of(body="helper(2)"), of(body="helper(scale)")}) == 4
+    assert written(greedy(0.1), tmp_path) == written(greedy(0.1), tmp_path) != written(greedy(0.2), tmp_path)
+    assert written(greedy(agent=rlrun.VectorAgent), tmp_path) != written(greedy(), tmp_path)
+
+
+@pytest.mark.slow
+def test_a_changed_class_is_refused_in_the_same_directory(tmp_path: Path) -> None:
+    config = {"environments": [BANDIT], **SMALL}
+    first = rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False).curves
+    with pytest.raises(rlrun.ExperimentError, match=r"agents\[0\]\.args\[2\] differs.*resume=True continues the same"):
+        rlrun.run(config | {"agents": [greedy(1.0)]}, output=tmp_path / "out", progress=False)
+    with pytest.raises(rlrun.ExperimentError, match="continue it with resume=True, replace it with overwrite=True"):
+        rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False, resume=False)
+    other = rlrun.run(config | {"agents": [greedy(1.0)]}, output=tmp_path / "out", progress=False, overwrite=True)
+    assert not other.curves.equals(first)
+
+
+def test_what_no_process_can_have_is_named(tmp_path: Path) -> None:
+    lock = threading.Lock()
+
+    class Locked(rlrun.Agent):
+        def select_action(self, observation):
+            with lock:
+                return 0
+
+    with pytest.raises(TypeError, match=r"Locked uses something that no other process can have: .*lock"):
+        rlrun.run({"environments": [BANDIT], "agents": [Locked], **SMALL}, output=tmp_path, progress=False)
+    with pytest.raises(TypeError, match="int is no class of environments or agents"):
+        rlrun.run({"environments": [int], "agents": ["psrl"], **SMALL}, output=tmp_path, progress=False)
+    with pytest.raises(TypeError, match="classes of plugins, not <object"):
+        rlrun.run({"environments": [BANDIT], "agents": [object()], **SMALL}, output=tmp_path, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("agents", "path", "message"),
+    [
+        ([{"plugin": "q-learning", "params": {"epsylon": 1}}], "agents[0].params.epsylon", "did you mean epsilon"),
+        (["q-lerning"], "agents[0].plugin", "did you mean q-learning"),
+        ([greedy(), greedy()], "agents[1]", "Greedy"),
+        ([Walk], "agents[0].plugin", "is an environment, not an agent"),
+    ],
+)
+def test_errors_have_the_key(tmp_path: Path, agents: list[Any], path: str, message: str) -> None:
+    with pytest.raises(rlrun.ExperimentError, match=message) as raised:
+        rlrun.run({"environments": [BANDIT], "agents": agents, **SMALL}, output=tmp_path / "out", progress=False)
+    assert raised.value.path == path
+    assert raised.value.results is None
+
+
+def test_errors_of_a_file_have_its_line(tmp_path: Path) -> None:
+    config = tmp_path / "exp.yaml"
+    config.write_text("runs: 1\nsteps: 10\nenvironments: [{plugin: chain}]\nagents:\n- {plugin: psrl, nam: x}\n")
+    with pytest.raises(rlrun.ExperimentError, match=rf"^{config}:5: agents\[0\]\.nam: ") as raised:
+        rlrun.run(config)
+    assert raised.value.path == "agents[0].nam"
+    config.write_text(config.read_text().replace("nam:", "name:"))
+    results = rlrun.run(config, output=tmp_path / "out", settings={"agents.0.name": "x y"}, flags=["--lanes=2"])
+    assert set(results.runs["agent"]) == {"x y"}
+
+
+def test_failed_runs_raise_and_keep_the_others(tmp_path: Path) -> None:
+    class Fails(rlrun.Agent):
+        def begin(self, spec, seed):
+            self.left = 20 if seed % 2 else 1000
+
+        def select_action(self, observation):
+            self.left -= 1
+            return 1 // min(self.left, 1)
+
+        def update(self, t):
+            pass
+
+    with pytest.raises(rlrun.ExperimentError, match=r"of 4 runs failed.*\n?.*ZeroDivisionError") as raised:
+        rlrun.run({"environments": [BANDIT], "agents": [Fails], **SMALL}, output=tmp_path / "out", progress=False)
+    runs = raised.value.results.runs
+    assert set(runs["status"]) == {"ok", "failed"}
+    assert runs["error"].str.contains("ZeroDivisionError").sum() == (runs["status"] == "failed").sum()
+
+
+def test_every_run_is_told(tmp_path: Path) -> None:
+    config = {"environments": [BANDIT], "agents": [THOMPSON, "psrl"], **SMALL}
+    told: list[dict[str, Any]] = []
+    results = rlrun.run(config, output=tmp_path / "out", progress=False, on_run=told.append)
+    assert sorted((r["agent"], r["run"]) for r in told) == [(a, k) for a in ("Thompson", "psrl") for k in range(4)]
+    curves = results.curves.query("metric == 'reward'")
+    for r in told:
+        here = curves[(curves["agent"] == r["agent"]) & (curves["run"] == r["run"])]
+        assert list(here["step"]) == r["grid"]
+        assert list(here["value"]) == r["curves"]["reward"]
+    # Those that were there are not told again.
+    rlrun.run(config, output=tmp_path / "out", progress=False, on_run=told.append, runs=5)
+    assert len(told) == 10
+
+
+def test_an_error_of_the_caller_ends_the_experiment(tmp_path: Path) -> None:
+    def stop(record: dict[str, Any]) -> None:
+        raise RuntimeError(f"enough of {record['agent']}")
+
+    config = {"environments": ["riverswim"], "agents": ["psrl"], "runs": 1000, "steps": 200_000}
+    with pytest.raises(RuntimeError, match="enough of psrl"):
+        rlrun.run(config, output=tmp_path / "out", progress=False, on_run=stop, settings={"record.points": 5})
+    status = subprocess.run(
+        [os.environ["RLRUN"], "status", tmp_path / "out"], capture_output=True, text=True, check=True
+    )
+    assert "1000" in status.stdout
+
+
+INTERRUPTED = """
+import rlrun
+from test_experiment import BANDIT, greedy
+def told(record):
+    print("one ended", flush=True)
+config = {"environments": [BANDIT], "agents": [greedy(0.3)], "runs": 40, "steps": 2000}
+try:
+    rlrun.run(config, output="out", progress=False, on_run=told, settings={"record.points": 5}, flags=["--lanes=4"])
+except KeyboardInterrupt as e:
+    print(type(e).__name__, e)
+    print(len(e.results.curves["run"].unique()), "of", len(e.results.runs))
+"""
+
+
+@pytest.mark.slow
+def test_interrupt_keeps_what_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environ = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], cwd=tmp_path, env=environ, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "one ended\n"
+    process.send_signal(signal.SIGINT)
+    said = [line for line in process.communicate()[0].splitlines() if line != "one ended"]
+    assert process.returncode == 0
+    assert said[0].startswith("Interrupted interrupted: ")
+    assert said[0].endswith("of 40 runs are kept in out: the same call goes on")
+    kept = int(said[1].split()[0])
+    assert 1 <= kept < 40
+    # The same call goes on, and the results are those of an experiment that was not interrupted.
+    monkeypatch.chdir(tmp_path)
+    config = {"environments": [BANDIT], "agents": [greedy(0.3)], "runs": 40, "steps": 2000}
+    points = {"record.points": 5}
+    rest = rlrun.run(config, output="out", progress=False, settings=points)
+    whole = rlrun.run(config, output="whole", progress=False, settings=points)
+    pd.testing.assert_frame_equal(rest.curves, whole.curves)
+    assert {p.name for p in Path("out/programs").iterdir()} == {p.name for p in Path("whole/programs").iterdir()}
+
+
+@pytest.mark.parametrize("tqdm", [True, False])
+def test_progress(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tqdm: bool
+) -> None:
+    if not tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        ticks = iter(range(0, 10**6, 10))
+        monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
+    rlrun.run({"environments": [BANDIT], "agents": [THOMPSON], **SMALL}, output=tmp_path / "out")
+    last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
+    assert last.startswith("100%")
+    assert last.rstrip().endswith("4 of 4 runs; bernoulli-bandit / Thompson")
+    assert ("|" in last) == tqdm
+
+
+def test_figures_and_tables(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    agents = [{"name": f"<agent {i}>", "plugin": "q-learning", "params": {"epsilon": i / 10}} for i in range(8)]
+    config = {"environments": ["riverswim", "chain", "deepsea", BANDIT], "agents": agents, **SMALL}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    figure = results.plot("reward", tmp_path / "curves.pdf")
+    assert (tmp_path / "curves.pdf").read_bytes().startswith(b"%PDF")
+    assert [a.get_title() for a in figure.axes] == ["riverswim", "chain", "deepsea", "bernoulli-bandit"]
+    drawn = [line for line in figure.axes[0].lines if line.get_label().startswith("<agent")]
+    assert [line.get_label() for line in drawn] == [a["name"] for a in agents]
+    assert len({line.get_color() for line in drawn}) == len({line.get_marker() for line in drawn}) == 8
+    curves = pd.read_csv(tmp_path / "out" / "curves.csv").query("metric == 'reward' and environment == 'riverswim'")
+    np.testing.assert_allclose(drawn[2].get_ydata(), curves[curves["agent"] == "<agent 2>"]["mean"])
+    optimum = [line.get_ydata()[0] for line in figure.axes[0].lines if line not in drawn]
+    assert optimum == [pytest.approx(0.428622, abs=1e-5)]
+    assert results.plot("regret", log=True).axes[0].get_xscale() == "log"
+    with pytest.raises(ValueError, match=r"no curves of 'regrets'; it has .*regret"):
+        results.plot("regrets")
+
+    html = results._repr_html_()
+    assert "&lt;agent 3&gt;" in html
+    assert "<agent 3>" not in html
+    row = results.summary.query("environment == 'chain' and agent == '<agent 3>' and metric == 'reward'").iloc[0]
+    assert f"{row['mean']:.4g} ± {row['ci_high'] - row['mean']:.2g}" in html
