@@ -6,7 +6,7 @@
 // An [Option] has an initiation set, a policy and a termination condition
 // (Sutton, Precup & Singh 1999). The latter two may depend on the time since its
 // initiation, so timeouts are options. [NewModel] computes what an option does,
-// exactly, from a model of its process; [SolveSMDP] plans with such models.
+// exactly, from a model of its process.
 //
 // # The reduction
 //

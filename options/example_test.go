@@ -72,9 +72,9 @@ func ExampleReduce() {
 	// member 1 10 values
 }
 
-// Options that lead from state to state make planning faster: on a line of ten
-// cells with a reward at the end, one option walks all the way.
-func ExampleSolveSMDP() {
+// The model of an option says what it earns, how long it takes, and where it ends: on a
+// line of ten cells with a reward at the end, one option walks all the way.
+func ExampleNewModel() {
 	line, err := mdp.Generate(mdp.Definition{States: 10, Actions: 2}, func(s, a int, row *mdp.Row) {
 		row.Add(min(9, max(0, s-1+2*a)), 1)
 		if s == 9 {
@@ -88,28 +88,16 @@ func ExampleSolveSMDP() {
 	end := make([]float64, 10)
 	end[9] = 1
 	walk := options.Markov{Policy: mdp.Constant(10, 1), End: end}
-	for _, set := range [][]options.Option{
-		{options.Primitive(0), options.Primitive(1)},
-		{options.Primitive(0), options.Primitive(1), walk},
-	} {
-		var models []*options.Model
-		for _, o := range set {
-			m, err := options.NewModel(line, o, 0.9)
-			if err != nil {
-				fmt.Println(err)
-				return
-			}
-			models = append(models, m)
-		}
-		first, _ := options.SolveSMDP(models, options.PlanConfig{MaxSweeps: 2})
-		best, err := options.SolveSMDP(models, options.PlanConfig{})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%d options: V(0) = %.3f, after two sweeps %.3f\n", len(set), best.Value[0], first.Value[0])
+	model, err := options.NewModel(line, walk, 0.9)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range []int{0, 8, 9} {
+		fmt.Printf("from %d: reward %.3f, E γ^k = %.3f in state 9\n", s, model.Reward[s], model.Transition(s)[9])
 	}
 	// Output:
-	// 2 options: V(0) = 3.874, after two sweeps 0.000
-	// 3 options: V(0) = 3.874, after two sweeps 0.387
+	// from 0: reward 0.000, E γ^k = 0.387 in state 9
+	// from 8: reward 0.000, E γ^k = 0.900 in state 9
+	// from 9: reward 1.000, E γ^k = 0.900 in state 9
 }

@@ -81,15 +81,6 @@ func (m *Model) NumStates() int { return len(m.Reward) }
 // Transition returns the row p(s,·), which must not be written to.
 func (m *Model) Transition(s int) []float64 { return m.next.RawRowView(s) }
 
-// Backup returns r(s) + Σ_x p(s,x)v(x).
-func (m *Model) Backup(s int, v []float64) float64 {
-	sum := m.Reward[s]
-	for x, p := range m.next.RawRowView(s) {
-		sum += p * v[x]
-	}
-	return sum
-}
-
 // builder computes S × (S+1 or S+2) matrices X_k. They describe what happens from time k
 // on, if the option has not ended. Columns 0..S-1 are p, then r, then E k.
 type builder struct {
