@@ -187,7 +187,7 @@ func TestLibrariesInTheirPlace(t *testing.T) {
 // Every package that a program may import shows how in a runnable Example. The others
 // that are not internal are the program, its plugins, and what only experiments need.
 func TestExamples(t *testing.T) {
-	without := []string{"bandit/bandittest", "cmd", "docs", "examples", "framework/explore", "framework/output", "mdp/mdptest", "plugins"}
+	without := []string{"bandit/bandittest", "cmd", "docs", "examples", "framework/explore", "framework/output", "plugins"}
 	for path := range load(t, false) {
 		if within(path, without...) || strings.Contains(path+"/", "internal/") || path+"/" == module {
 			continue

@@ -10,7 +10,7 @@ import (
 )
 
 // Swimming right takes 10/3 steps a state in the long run, from 61.38889 at 20 states (checked
-// independently, as in mdptest), and swimming left one. Always right also gets to the left end,
+// independently, as in mdp/catalog), and swimming left one. Always right also gets to the left end,
 // in 7ⁿ steps, more than a float64 holds for n = 400: no policy on the way to the diameter is
 // that.
 func TestDiameterOfALongRiver(t *testing.T) {

@@ -19,7 +19,7 @@
 // gRPC. Nothing else in framework imports those three.
 package plugin
 
-//go:generate go run ./internal/gen
+//go:generate go -C ../../studies run ./protogen ../framework/plugin
 
 // ProtocolVersion is the newest version of the protocol that this package
 // speaks, on either side. The handshake picks the newest that both sides speak.

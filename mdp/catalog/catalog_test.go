@@ -254,7 +254,7 @@ func TestDoubleLoopIsPeriodic(t *testing.T) {
 	}
 }
 
-// What is known of the tasks besides their values, which mdp/mdptest has: sizes,
+// What is known of the tasks besides their values, which known_test.go has: sizes,
 // starts, and which policies are worth what.
 func TestTaskFacts(t *testing.T) {
 	made := made(t)

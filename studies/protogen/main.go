@@ -1,6 +1,6 @@
-// Command gen generates the Go code of plugin.proto into internal/proto. It
-// compiles the schema itself (bufbuild/protocompile) and feeds it to the two
-// generators that go.mod pins as tools. So it needs neither protoc nor a
+// Command protogen generates the Go code of the plugin.proto in a directory into
+// internal/proto there. It compiles the schema itself (bufbuild/protocompile) and feeds
+// it to the two generators that go.mod pins as tools. So it needs neither protoc nor a
 // network, and the output depends on go.mod alone. Run it with go generate.
 package main
 
@@ -26,15 +26,19 @@ const (
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: protogen DIR")
+		os.Exit(2)
+	}
+	if err := run(context.Background(), os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "protogen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, dir string) error {
 	compiler := protocompile.Compiler{
-		Resolver:       &protocompile.SourceResolver{},
+		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{dir}},
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
 	files, err := compiler.Compile(ctx, schema)
@@ -50,7 +54,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	for _, tool := range []string{"protoc-gen-go", "protoc-gen-go-grpc"} {
-		if err := generate(ctx, tool, request); err != nil {
+		if err := generate(ctx, dir, tool, request); err != nil {
 			return fmt.Errorf("%s: %w", tool, err)
 		}
 	}
@@ -58,7 +62,7 @@ func run(ctx context.Context) error {
 }
 
 // generate runs one generator on the encoded request and writes its files.
-func generate(ctx context.Context, tool string, request []byte) error {
+func generate(ctx context.Context, dir, tool string, request []byte) error {
 	cmd := exec.CommandContext(ctx, "go", "tool", tool)
 	cmd.Stdin = bytes.NewReader(request)
 	cmd.Stderr = os.Stderr
@@ -74,7 +78,7 @@ func generate(ctx context.Context, tool string, request []byte) error {
 		return errors.New(response.GetError())
 	}
 	for _, f := range response.File {
-		if err := os.WriteFile(filepath.Join(out, f.GetName()), []byte(f.GetContent()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, out, f.GetName()), []byte(f.GetContent()), 0o644); err != nil {
 			return err
 		}
 	}

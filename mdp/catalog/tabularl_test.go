@@ -1,4 +1,4 @@
-package mdptest
+package catalog_test
 
 import (
 	"math"

@@ -1,7 +1,4 @@
-// Package mdptest is a catalogue of models whose answers are known, for testing
-// solvers. The known values were computed independently of this module, most by
-// exact or high-precision arithmetic. The definitions are those of mdp/catalog.
-package mdptest
+package catalog_test
 
 import (
 	"fmt"
