@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -33,7 +34,7 @@ var _ vector.Agent = (*agentClient)(nil)
 
 // newAgentClient returns the client of an opened agent.
 func newAgentClient(p *Process, reply *pb.OpenAgentReply, spec framework.Spec, lanes int, metrics []framework.Metric) (vector.Agent, error) {
-	s, err := p.open(reply.Instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := p.open(reply.Instance, lanes, math.MaxInt32, wire.AgentStep, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepAgent(ctx, o...)
 	})
 	if err != nil {
@@ -69,11 +70,7 @@ func (c *agentClient) send(ctx context.Context, in *vector.Feedback, epochs []bo
 	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
 	m.Epochs = toproto.Flags(m.Epochs[:0], epochs)
 	m.Step = c.session.next()
-	err := c.session.exchange(ctx, m, &c.reply)
-	if err == nil {
-		m.Instance = 0 // the stream is bound
-	}
-	return err
+	return c.session.exchange(ctx, m, &c.reply)
 }
 
 // receive reads the actions in the reply, but those of idle lanes.

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -34,9 +35,9 @@ var _ vector.Environment = (*environmentClient)(nil)
 const replySlack = 1 << 20
 
 func newEnvironmentClient(p *Process, reply *pb.OpenEnvironmentReply, spec framework.Spec, lanes int, metrics []framework.Metric) (vector.Environment, error) {
-	most := grpc.MaxCallRecvMsgSize(replySlack + lanes*(8*spec.Observation.Width()+8+1+1))
-	s, err := p.open(reply.Instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
-		return p.wire.StepEnvironment(ctx, append(o, most)...)
+	most := replySlack + lanes*(8*spec.Observation.Width()+8+1+1)
+	s, err := p.open(reply.Instance, lanes, most, wire.EnvironmentStep, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
+		return p.wire.StepEnvironment(ctx, o...)
 	})
 	if err != nil {
 		return nil, err
@@ -62,7 +63,6 @@ func (c *environmentClient) Step(ctx context.Context, in *vector.Actions, out *v
 	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
 		return err
 	}
-	m.Instance = 0 // the stream is bound
 	target := out
 	idle := slices.Contains(in.Signals, vector.Idle)
 	if idle {

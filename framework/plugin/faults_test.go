@@ -149,6 +149,14 @@ func TestFaults(t *testing.T) {
 		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of ", tail: "here it comes"},
 		{fault: "wrong lane", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "it blames lane 1000 of 4", tail: "here it comes"},
 	} {
+		if f.fault == "panic" || f.fault == "exit" || f.fault == "loop" {
+			t.Run("over grpc/"+f.fault, func(t *testing.T) {
+				t.Parallel()
+				o := f.options()
+				o.Env = overGRPC.Env
+				f.test(t, launch(t, o, "serve-environment"), stepEnvironment)
+			})
+		}
 		t.Run("environment/"+f.fault, func(t *testing.T) {
 			t.Parallel()
 			f.test(t, launch(t, f.options(), "serve-environment"), stepEnvironment)

@@ -3,15 +3,20 @@ package plugin_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +34,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // sabotage holds the fault that struck last. hostileStream decides about the following
@@ -166,6 +172,128 @@ func TestProtocolFaults(t *testing.T) {
 			p := launch(t, plugin.LaunchOptions{}, "serve-hostile-agent")
 			check(t, stepAgent(t, p, tt.fault, tt.step))
 		})
+	}
+}
+
+// serveHostileSocket serves p as plugin.Serve does, but what it sends over the socket for steps
+// passes through hands that break the protocol once a fault of that kind strikes.
+func serveHostileSocket(p vector.Plugin) {
+	fd, err := strconv.Atoi(os.Getenv(wire.SocketVariable))
+	if err != nil {
+		panic(err)
+	}
+	host := os.NewFile(uintptr(fd), "host")
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		panic(err)
+	}
+	plug := os.NewFile(uintptr(ends[0]), "plugin")
+	os.Setenv(wire.SocketVariable, strconv.Itoa(ends[1]))
+	go io.Copy(plug, host)
+	go func() {
+		for {
+			header := make([]byte, 5)
+			if _, err := io.ReadFull(plug, header); err != nil {
+				return
+			}
+			message := make([]byte, binary.LittleEndian.Uint32(header))
+			if _, err := io.ReadFull(plug, message); err != nil {
+				return
+			}
+			sendHostileFrame(host, header, message)
+		}
+	}()
+	plugin.Serve(p)
+}
+
+// sendHostileFrame sends a frame, or what the fault that has struck makes of it.
+func sendHostileFrame(host *os.File, header, message []byte) {
+	send := func(length uint32, kind byte, data []byte) {
+		host.Write(append(append(binary.LittleEndian.AppendUint32(nil, length), kind), data...))
+	}
+	n, kind, half := uint32(len(message)), header[4], message[:len(message)/2]
+	switch fault, _ := sabotage.Swap("").(string); fault {
+	case "duplicate":
+		send(n, kind, message)
+		send(n, kind, message)
+	case "death in a frame":
+		send(n, kind, half)
+		os.Exit(3)
+	case "silence in a frame":
+		send(n, kind, half)
+	case "silence":
+	case "huge":
+		send(math.MaxUint32, kind, message)
+	case "long": // within what an agent may answer
+		send(1<<30, kind, message)
+	case "garbage":
+		send(4, kind, []byte{0xff, 0xfe, 0x0a, 0xff})
+	case "empty":
+		send(0, kind, nil)
+	case "kind":
+		send(n, 77, message)
+	case "status":
+		send(9, byte(wire.Refused), []byte{0x1a, 7, 'e', 'n', 'o', 'u', 'g', 'h', '!'})
+	case "close":
+		syscall.Shutdown(int(host.Fd()), syscall.SHUT_RDWR)
+	case "byte by byte":
+		for _, b := range append(header, message...) {
+			host.Write([]byte{b})
+			time.Sleep(time.Millisecond)
+		}
+	default:
+		send(n, kind, message)
+	}
+}
+
+// The same of a plugin that breaks the protocol on the socket for steps. Its process ends.
+func TestSocketFaults(t *testing.T) {
+	for _, tt := range []struct {
+		fault string
+		step  int // at which it is seen
+		is    error
+		text  string
+	}{
+		{"duplicate", struck + 1, plugin.ErrProtocol, "the reply is to step 4; every request gets one reply"},
+		{"death in a frame", struck, plugin.ErrDied, "exit status 3"},
+		{"silence in a frame", struck, plugin.ErrTimeout, "no answer within 1s"},
+		{"silence", struck, plugin.ErrTimeout, "no answer within 1s"},
+		{"huge", struck, plugin.ErrProtocol, "received message larger than max (4294967295 vs. "},
+		{"long", struck, nil, ""},
+		{"garbage", struck, plugin.ErrProtocol, "failed to unmarshal"},
+		{"empty", struck, plugin.ErrProtocol, "the reply is to step 0"},
+		{"kind", struck, plugin.ErrProtocol, "a frame of kind 77"},
+		{"status", struck, plugin.ErrProtocol, "enough!"},
+		{"close", struck, plugin.ErrProtocol, "the plugin closed the socket for steps"},
+		{"byte by byte", struck, nil, ""},
+	} {
+		for part, step := range map[string]func(*testing.T, vector.Plugin, string, int) error{"environment": stepEnvironment, "agent": stepAgent} {
+			is, text := tt.is, tt.text
+			if tt.fault == "long" { // what an agent with options may answer has no bound
+				is, text = plugin.ErrProtocol, "received message larger than max (1073741824 vs. "
+				if part == "agent" {
+					is, text = plugin.ErrTimeout, "no answer within 1s"
+				}
+			}
+			t.Run(part+"/"+tt.fault, func(t *testing.T) {
+				t.Parallel()
+				p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-hostile-socket-"+part)
+				err := step(t, p, tt.fault, tt.step)
+				if is == nil {
+					must.Do(t, err)
+					return
+				}
+				var e *plugin.Error
+				if !errors.As(err, &e) || e.Plugin != "faulty" || e.Step != tt.step || !errors.Is(err, is) {
+					t.Fatalf("got %#v, want %v at step %d", err, is, tt.step)
+				}
+				where := "plugin faulty: lanes 0 to 3: "
+				if first, last, _ := strings.Cut(err.Error(), "\n"); !strings.HasPrefix(first, where) || !strings.Contains(first, text) || !strings.Contains(last, "here it comes") {
+					t.Errorf("got %q, want %q and %q in its first line, then what the process wrote", err, where, text)
+				}
+				waitForEnd(t, p.Pid())
+			})
+		}
 	}
 }
 

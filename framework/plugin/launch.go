@@ -132,13 +132,29 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	case files.binary():
 		cmd.Path = cmp.Or(asLink(directory, filepath.Base(path), files[0].file), path)
 	}
+	socket, theirs, err := wire.Socketpair()
+	if err != nil {
+		return fail(err)
+	}
+	var given []string
+	kept := false
+	if socket != nil {
+		defer theirs.Close()
+		defer func() {
+			if !kept {
+				socket.Close()
+			}
+		}()
+		cmd.ExtraFiles = []*os.File{theirs}
+		given = []string{wire.SocketVariable + "=3"}
+	}
 	sub := subprocess.New(cmd, t)
 	sub.LimitMemory(o.Memory)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake(),
 		VersionedPlugins: wire.Versions(ProtocolVersion, nil),
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
-			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate})
+			cmd.Env = slices.Concat(inherited(os.Environ()), given, o.Env, c.Env, []string{certificate})
 			return sub, nil
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: directory},
@@ -158,6 +174,10 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	}).stop()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Kill(ctx) })
 	p, err := connect(ctx, o, client, sub, t)
+	if err == nil && socket != nil && socket.Greeted() {
+		kept = true
+		err = p.stepOver(socket)
+	}
 	if err == nil {
 		err = sub.CheckMemory() // one that is too large at all is told of now
 	}

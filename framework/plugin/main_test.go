@@ -65,6 +65,12 @@ func TestMain(m *testing.M) {
 		case "serve-hostile-agent":
 			serveHostile(faultyAgent())
 			return
+		case "serve-hostile-socket-environment":
+			serveHostileSocket(faultyEnvironment())
+			return
+		case "serve-hostile-socket-agent":
+			serveHostileSocket(faultyAgent())
+			return
 		case "serve-beside-a-stranger":
 			serveBesideAStranger()
 			return

@@ -61,7 +61,7 @@ func (c *agentClient) Choose(ctx context.Context, choices []int, actions *space.
 		}
 	}
 	c.options.choose.Choices = toproto.Int32s(c.options.choose.Choices[:0], choices)
-	c.options.choose.Step = c.session.next()
+	c.options.choose.Instance, c.options.choose.Step = c.session.instance, c.session.next()
 	if err := c.session.exchange(ctx, &c.options.choose, &c.reply); err != nil {
 		return err
 	}

@@ -1,16 +1,20 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
 	"github.com/rlrun/rlrun/framework"
@@ -18,6 +22,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -35,6 +40,8 @@ type Process struct {
 	sub          *subprocess.Subprocess // nil for Loopback
 	stop         func()                 // ends process and connection; may block for ever
 	conn         *grpc.ClientConn       // nil for Loopback
+	socket       *wire.Socket           // for steps; nil if they go over gRPC
+	stepping     sync.Mutex             // held while the socket is in use
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
 	ctx context.Context
@@ -63,6 +70,21 @@ func (p *Process) watch() {
 			_ = p.sub.Kill(p.ctx)
 		}
 	}
+}
+
+// stepOver lets steps go over a socket, which is closed when the process ends.
+func (p *Process) stepOver(socket *wire.Socket) error {
+	if err := socket.Limit(p.callTimeout, watchSlices); err != nil {
+		return err
+	}
+	p.socket = socket
+	context.AfterFunc(p.ctx, func() { _ = socket.Close() })
+	go func() { // a shell that waits for the plugin may keep its end of the socket open
+		if p.conn.WaitForStateChange(p.ctx, connectivity.Ready) {
+			p.end(cmp.Or(p.ended(), fmt.Errorf("%w: the connection broke", ErrDied)))
+		}
+	}()
+	return nil
 }
 
 // Pid returns the process's id, 0 for Loopback.
@@ -249,6 +271,16 @@ func (p *Process) explain(ctx context.Context, err error) error {
 	if c := reason.Code(); c != codes.Unavailable && c != codes.Canceled {
 		return fmt.Errorf("%w: %s: %s", ErrProtocol, c, fromproto.OneLine(reason.Message()))
 	}
+	if died := p.ended(); died != nil {
+		return died
+	}
+	err = fmt.Errorf("%w: the connection broke: %s", ErrDied, fromproto.OneLine(reason.Message()))
+	p.end(err)
+	return err
+}
+
+// ended says how the process has ended; nil if that is not seen in time.
+func (p *Process) ended() error {
 	if p.sub != nil {
 		select {
 		case <-p.sub.Done():
@@ -256,7 +288,19 @@ func (p *Process) explain(ctx context.Context, err error) error {
 		case <-time.After(exitTimeout):
 		}
 	}
-	err = fmt.Errorf("%w: the connection broke: %s", ErrDied, fromproto.OneLine(reason.Message()))
-	p.end(err)
-	return err
+	return nil
+}
+
+// explainSocket finds out why an exchange over the socket failed with err, and ends the process.
+func (p *Process) explainSocket(err error) error {
+	switch {
+	case p.ctx.Err() != nil:
+	case errors.Is(err, io.EOF):
+		p.end(cmp.Or(p.ended(), fmt.Errorf("%w: the plugin closed the socket for steps", ErrProtocol)))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		p.timeout(p.callTimeout, "call")
+	default:
+		p.end(fmt.Errorf("%w: %w", ErrProtocol, err))
+	}
+	return context.Cause(p.ctx)
 }

@@ -157,32 +157,14 @@ func TestPythonEnds(t *testing.T) {
 	})
 }
 
-// BenchmarkPython steps Python environments that numpy steps and that Python
-// steps. ns/lane is the time of a step of one lane.
+// BenchmarkPython steps environments in Python, one that numpy steps and one that Python steps,
+// and the latter in turn with an agent in Python, over the socket and over gRPC.
 func BenchmarkPython(b *testing.B) {
-	for _, name := range []string{"vector_river", "river"} {
-		b.Run(name, func(b *testing.B) {
-			p := launchPython(b, plugin.LaunchOptions{}, filepath.Join("../../python/examples", name+".py"))
-			for _, lanes := range []int{1, 16, 64, 256, 1024} {
-				b.Run(fmt.Sprintf("lanes=%d", lanes), func(b *testing.B) {
-					env, err := p.OpenEnvironment(b.Context(), nil, lanes)
-					if err != nil {
-						b.Fatal(err)
-					}
-					defer env.Close()
-					in, out := start(env.Spec(), lanes)
-					for b.Loop() {
-						if err := env.Step(b.Context(), in, &out); err != nil {
-							b.Fatal(err)
-						}
-						proceed(in.Signals)
-						for i := range lanes {
-							in.Actions.Int64[i] = int64(i % 2)
-						}
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
-				})
-			}
-		})
+	for name, o := range map[string]plugin.LaunchOptions{"socket": {}, "grpc": overGRPC} {
+		example := func(name string) *plugin.Process {
+			return launchPython(b, o, filepath.Join("../../python/examples", name+".py"))
+		}
+		b.Run("vector_river/"+name, func(b *testing.B) { benchmarkSteps(b, example("vector_river"), nil, "") })
+		b.Run("river/"+name, func(b *testing.B) { benchmarkSteps(b, example("river"), example("epsilon_greedy"), "") })
 	}
 }

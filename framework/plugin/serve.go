@@ -42,6 +42,13 @@ func Serve(p vector.Plugin) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) // go-plugin does so for SIGINT
 	s := server.New(p)
 	line := server.NewLifeline()
+	if socket := wire.Inherited(); socket != nil {
+		go func() {
+			if err := s.ServeSocket(socket); err != nil {
+				fmt.Fprintln(os.Stderr, "the socket for steps:", err)
+			}
+		}()
+	}
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  cookie,
 		VersionedPlugins: wire.Versions(ProtocolVersion, s),

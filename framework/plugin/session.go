@@ -8,25 +8,23 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// session is the host's side of one opened instance: its stream, and the watch
+// session is the host's side of one opened instance: its carrier, and the watch
 // over every exchange on it. An exchange ends early when the caller's context
 // does, when the deadline passes, or when the process ends.
 type session struct {
 	process  *Process
 	instance uint64
 	lanes    int
-	stream   grpc.ClientStream
-	ctx      context.Context // of the stream
-	cancel   context.CancelCauseFunc
-	unlink   func() bool // from the process's context
-	watchdog *watchdog
+	carrier  carrier
 	steps    int
 	failed   error // what the instance failed with
 	closed   bool
@@ -40,19 +38,116 @@ type session struct {
 	active    atomic.Uint64
 }
 
-// open starts a session with the stream that start opens.
-func (p *Process) open(instance uint64, lanes int, start func(context.Context, ...grpc.CallOption) (grpc.ClientStream, error)) (*session, error) {
+// carrier takes the requests of an instance to the plugin, and brings the replies.
+type carrier interface {
+	// exchange sends a request and waits for its reply. Its error is explained.
+	exchange(request proto.Message, reply stepReply) error
+	// abandon ends the exchange that is under way. There can be no other.
+	abandon(cause error)
+	// close ends the instance in the plugin, if it has failed.
+	close(failed bool)
+}
+
+// open starts a session. Its steps go over the socket of the process, or, if the plugin does
+// not read steps from one, over the stream that start opens. A reply has most bytes at most.
+func (p *Process) open(instance uint64, lanes, most int, kind wire.Kind, start func(context.Context, ...grpc.CallOption) (grpc.ClientStream, error)) (*session, error) {
 	s := &session{process: p, instance: instance, lanes: lanes}
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.unlink = context.AfterFunc(p.ctx, func() { s.cancel(context.Cause(p.ctx)) })
-	s.watchdog = newWatchdog(p.callTimeout, func() { p.timeout(p.callTimeout, "call") })
-	defer s.watchdog.stop()
-	var err error
-	if s.stream, err = start(s.ctx); err != nil {
-		s.unlink()
-		return nil, p.failure(0, p.explain(s.ctx, err))
+	if p.socket != nil {
+		s.carrier = &socketCarrier{process: p, instance: instance, kind: kind, most: most}
+		return s, nil
 	}
+	c := &streamCarrier{process: p}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.unlink = context.AfterFunc(p.ctx, func() { c.cancel(context.Cause(p.ctx)) })
+	c.watchdog = newWatchdog(p.callTimeout, func() { p.timeout(p.callTimeout, "call") })
+	defer c.watchdog.stop()
+	var err error
+	if c.stream, err = start(c.ctx, grpc.MaxCallRecvMsgSize(most)); err != nil {
+		c.unlink()
+		return nil, p.failure(0, p.explain(c.ctx, err))
+	}
+	s.carrier = c
 	return s, nil
+}
+
+// streamCarrier carries steps over gRPC.
+type streamCarrier struct {
+	process  *Process
+	stream   grpc.ClientStream
+	ctx      context.Context // of the stream
+	cancel   context.CancelCauseFunc
+	unlink   func() bool // from the process's context
+	watchdog *watchdog
+}
+
+func (c *streamCarrier) exchange(request proto.Message, reply stepReply) error {
+	c.watchdog.start()
+	err := c.stream.SendMsg(request)
+	if err == nil || errors.Is(err, io.EOF) { // after io.EOF, receiving says why
+		err = c.stream.RecvMsg(reply)
+	}
+	c.watchdog.stop()
+	if err != nil {
+		return c.process.explain(c.ctx, err)
+	}
+	return nil
+}
+
+func (c *streamCarrier) abandon(cause error) { c.cancel(cause) }
+
+func (c *streamCarrier) close(bool) {
+	c.unlink()
+	c.cancel(ErrClosed)
+}
+
+// socketCarrier carries steps over the socket of a process.
+type socketCarrier struct {
+	process  *Process
+	instance uint64
+	kind     wire.Kind
+	most     int
+}
+
+func (c *socketCarrier) exchange(request proto.Message, reply stepReply) error {
+	p := c.process
+	p.stepping.Lock()
+	defer p.stepping.Unlock()
+	err := p.socket.Send(c.kind, request)
+	var kind wire.Kind
+	var data []byte
+	if err == nil {
+		kind, data, err = p.socket.Receive(c.most)
+	}
+	if err != nil {
+		return p.explainSocket(err)
+	}
+	switch kind {
+	case c.kind:
+		if err = wire.Decode(data, reply); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("%w: failed to unmarshal: %w", ErrProtocol, err)
+	case wire.Refused:
+		var why pb.Error
+		err = fmt.Errorf("%w: %w", ErrProtocol, errors.Join(wire.Decode(data, &why), fromproto.Error(&pb.Error{Message: why.Message})))
+	default:
+		err = fmt.Errorf("%w: a frame of kind %d, want %d", ErrProtocol, kind, c.kind)
+	}
+	p.end(err)
+	return err
+}
+
+// abandon ends the process: what it answers later could be taken for another answer.
+func (c *socketCarrier) abandon(cause error) { c.process.end(cause) }
+
+func (c *socketCarrier) close(failed bool) {
+	p := c.process
+	if !failed || p.ctx.Err() != nil {
+		return
+	}
+	p.stepping.Lock()
+	defer p.stepping.Unlock()
+	_ = p.socket.Send(wire.End, &pb.CloseRequest{Instance: c.instance}) // there is nobody left to tell
 }
 
 // next returns the number of the next step.
@@ -60,12 +155,13 @@ func (s *session) next() uint64 { return uint64(s.steps) + 1 }
 
 // stepReply is the reply to a step.
 type stepReply interface {
+	proto.Message
 	reply
 	GetStep() uint64
 }
 
 // exchange sends a request, whose step is next(), and waits for its reply.
-func (s *session) exchange(ctx context.Context, request any, reply stepReply) error {
+func (s *session) exchange(ctx context.Context, request proto.Message, reply stepReply) error {
 	if s.failed != nil {
 		return s.failed
 	}
@@ -76,24 +172,19 @@ func (s *session) exchange(ctx context.Context, request any, reply stepReply) er
 	if ctx.Err() != nil {
 		return s.end(context.Cause(ctx))
 	}
-	s.watchdog.start()
-	err := s.stream.SendMsg(request)
-	if err == nil || errors.Is(err, io.EOF) { // after io.EOF, receiving says why
-		err = s.stream.RecvMsg(reply)
-	}
-	s.watchdog.stop()
-	if err != nil {
-		err = s.process.explain(s.ctx, err)
+	if err := s.carrier.exchange(request, reply); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 			return s.end(err)
 		}
 		return s.fail(err)
 	}
+	if got := reply.GetStep(); got != uint64(s.steps) {
+		err := fmt.Errorf("%w: the reply is to step %d; every request gets one reply, which repeats its step", ErrProtocol, got)
+		s.carrier.abandon(err)
+		return s.fail(err)
+	}
 	if e := reply.GetError(); e != nil {
 		return s.fail(s.laneError(e))
-	}
-	if got := reply.GetStep(); got != uint64(s.steps) {
-		return s.fail(fmt.Errorf("%w: the reply is to step %d; every request gets one reply, which repeats its step", ErrProtocol, got))
 	}
 	return nil
 }
@@ -116,7 +207,7 @@ func (s *session) follow(ctx context.Context) {
 	mine := s.following
 	s.unfollow = context.AfterFunc(ctx, func() {
 		if s.active.Load() == mine {
-			s.cancel(context.Cause(ctx))
+			s.carrier.abandon(context.Cause(ctx))
 		}
 	})
 }
@@ -159,18 +250,16 @@ func (s *session) end(err error) error {
 	return s.failed
 }
 
-// close ends the instance. A failed one has nothing more to report: the plugin
-// closes it when it sees that the stream is gone.
+// close ends the instance. A failed one has nothing more to report.
 func (s *session) close() error {
 	if s.closed {
 		return nil
 	}
 	s.closed = true
-	s.unlink()
 	if s.unfollow != nil {
 		s.unfollow()
 	}
-	defer s.cancel(ErrClosed)
+	defer s.carrier.close(s.failed != nil)
 	if s.failed != nil || s.process.ctx.Err() != nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ from rlrun import _goplugin
 def test_an_end_before_the_first_message_is_noticed() -> None:
     gone, done = threading.Event(), threading.Event()
     server = grpc.server(ThreadPoolExecutor(4))
-    _goplugin.add_services(server, lambda: None, gone.set)
+    _goplugin.add_services(server, gone.set)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
 

@@ -107,14 +107,14 @@ def socket_path() -> str:
     return os.path.join(directory, "plugin")
 
 
-def add_services(server: grpc.Server, shutdown: Callable[[], None], gone: Callable[[], None]) -> None:
-    """Add go-plugin's services. gone is called when the host's connection has ended."""
+def add_services(server: grpc.Server, end: Callable[[], None]) -> None:
+    """Add go-plugin's services. end is called when the host says so, and when its connection has ended."""
 
     def check(_request: Any, _context: grpc.ServicerContext) -> pb.HealthCheckResponse:
         return pb.HealthCheckResponse(status=pb.HealthCheckResponse.SERVING)
 
     def stop(_request: Any, _context: grpc.ServicerContext) -> pb.Empty:
-        shutdown()
+        end()
         return pb.Empty()
 
     def hold(_request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
@@ -130,8 +130,8 @@ def add_services(server: grpc.Server, shutdown: Callable[[], None], gone: Callab
         The call has one request message. It is served as a stream, as gRPC does not call the
         handler of a message whose connection ends before the message was read.
         """
-        if not context.add_callback(gone):
-            gone()
+        if not context.add_callback(end):
+            end()
         return hold(request, context)
 
     unary, both = grpc.unary_unary_rpc_method_handler, grpc.stream_stream_rpc_method_handler

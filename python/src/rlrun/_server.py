@@ -9,9 +9,10 @@ from typing import Any, Protocol, TypeVar
 
 import grpc
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from rlrun import _abilities, errors, spaces
+from rlrun import _abilities, _steps, errors, spaces
 from rlrun._lanes import (
     CONTINUE,
     EVALUATE_EPISODE,
@@ -233,6 +234,29 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         finally:
             if handle is not None:
                 self._drop(handle)
+
+    def answer(self, kind: int, data: bytes) -> tuple[int, bytes] | None:
+        """Answer a frame that came over the socket for steps."""
+        m: Any
+        try:
+            if kind == _steps.ENVIRONMENT_STEP:
+                m = pb.EnvironmentRequest.FromString(data)
+                return kind, self._stepped(_EnvironmentInstance, m.instance).step(m).SerializeToString()
+            if kind == _steps.AGENT_STEP:
+                m = pb.AgentRequest.FromString(data)
+                return kind, self._stepped(_AgentInstance, m.instance).step(m).SerializeToString()
+            if kind == _steps.END:
+                self._drop(pb.CloseRequest.FromString(data).instance)
+                return None
+            raise BrokenProtocolError(f"a frame of kind {kind}")
+        except (BrokenProtocolError, DecodeError) as e:
+            return _steps.REFUSED, pb.Error(message=str(e)).SerializeToString()
+
+    def _stepped(self, kind: type[_I], handle: int) -> _I:
+        instance = self._instances.get(handle)
+        if not isinstance(instance, kind):
+            raise BrokenProtocolError(f"no {kind.__name__[1:]} has the handle {handle}")
+        return instance
 
     def Models(self, request: pb.ModelsRequest, context: grpc.ServicerContext) -> pb.ModelsReply:  # noqa: N802
         """Return the models of an environment's lanes."""

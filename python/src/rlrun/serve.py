@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
-from rlrun import _abilities, _goplugin, _log, params
+from rlrun import _abilities, _goplugin, _log, _steps, params
 from rlrun._lanes import AgentCopies, Copies, OptionCopies, overrides
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
@@ -152,7 +152,8 @@ def serve_plugin(plugin: Plugin) -> None:
     """Serve until the host is done. See serve."""
     handshake = _take_stdout()
     _log.to_host()
-    ended = _mind_signals()
+    steps = _steps.inherited()
+    _mind_signals()
     _watch_parent()
 
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="rlrun")
@@ -167,11 +168,15 @@ def serve_plugin(plugin: Plugin) -> None:
     servicer = Servicer(plugin)
     plugin_pb2_grpc.add_PluginServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
 
-    def gone() -> None:
-        _leave()
-        ended.set()
+    ended = threading.Event()
 
-    _goplugin.add_services(server, ended.set, gone)
+    def end() -> None:
+        _leave()  # if the following takes too long
+        ended.set()
+        if steps:
+            _steps.close(steps)
+
+    _goplugin.add_services(server, end)
     client = os.environ.get(_goplugin.CLIENT_CERT)
     identity = _goplugin.Identity() if client else None
     path = _goplugin.socket_path()
@@ -185,8 +190,9 @@ def serve_plugin(plugin: Plugin) -> None:
     server.start()
     os.write(handshake, _goplugin.handshake_line(path, identity).encode())
 
+    if steps:
+        _steps.serve(steps, servicer.answer)
     ended.wait()
-    _leave()  # if the following takes too long
     server.stop(0.1).wait()
     servicer.close()
     pool.shutdown(wait=False, cancel_futures=True)
@@ -204,8 +210,8 @@ def _take_stdout() -> int:
     return handshake
 
 
-def _mind_signals() -> threading.Event:
-    """Leave interrupts and requests to end to the host; return the event of the end.
+def _mind_signals() -> None:
+    """Leave interrupts and requests to end to the host.
 
     Schedulers send SIGTERM to all processes of a job at once. The host stops then, and
     the plugin ends with the connection. A process that the author's code forks ends by
@@ -220,7 +226,6 @@ def _mind_signals() -> threading.Event:
             os.kill(os.getpid(), number)
 
     signal.signal(signal.SIGTERM, left_to_host)
-    return threading.Event()
 
 
 def _leave() -> None:

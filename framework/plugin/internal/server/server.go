@@ -20,10 +20,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -232,6 +234,62 @@ func serveSteps[I instance, Request interface{ GetInstance() uint64 }, Reply any
 			return err
 		}
 	}
+}
+
+// ServeSocket answers the steps that come over a socket until its other end is closed.
+func (s *Server) ServeSocket(socket *wire.Socket) error {
+	var end pb.CloseRequest
+	environments := stepper[*environmentInstance, *pb.EnvironmentRequest, *pb.EnvironmentReply]{server: s, request: &pb.EnvironmentRequest{}, step: (*environmentInstance).step}
+	agents := stepper[*agentInstance, *pb.AgentRequest, *pb.AgentReply]{server: s, request: &pb.AgentRequest{}, step: (*agentInstance).step}
+	for {
+		kind, data, err := socket.Receive(math.MaxInt32)
+		if err != nil {
+			return ended(err)
+		}
+		var reply proto.Message
+		switch kind {
+		case wire.EnvironmentStep:
+			reply, err = environments.answer(data)
+		case wire.AgentStep:
+			reply, err = agents.answer(data)
+		case wire.End:
+			if err = wire.Decode(data, &end); err == nil {
+				s.drop(end.Instance)
+				continue
+			}
+		default:
+			err = status.Errorf(codes.InvalidArgument, "a frame of kind %d", kind)
+		}
+		if err != nil {
+			err = socket.Refuse(err)
+		} else {
+			err = socket.Send(kind, reply)
+		}
+		if err != nil {
+			return ended(err)
+		}
+	}
+}
+
+// stepper answers the requests for instances of type I that come over a socket.
+type stepper[I instance, Request interface {
+	proto.Message
+	GetInstance() uint64
+}, Reply proto.Message] struct {
+	server  *Server
+	request Request // each is read into it
+	step    func(I, context.Context, Request) (Reply, error)
+}
+
+func (t *stepper[I, Request, Reply]) answer(data []byte) (proto.Message, error) {
+	if err := wire.Decode(data, t.request); err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	served, err := lookup[I](t.server, t.request.GetInstance())
+	if err != nil {
+		return nil, err
+	}
+	return t.step(served, context.Background(), t.request)
 }
 
 // ended turns the end of the host's requests into success.

@@ -21,58 +21,80 @@ func newColumnCodec() columnCodec { return columnCodec{encoding.GetCodecV2("prot
 
 // Unmarshal implements encoding.CodecV2.
 func (c columnCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	columns, step, stepNumber := fieldsOf(v)
-	if columns == nil {
-		return c.CodecV2.Unmarshal(data, v)
-	}
 	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer buf.Free()
-	*step = 0
-	for _, col := range columns {
-		if col != nil {
-			*col = (*col)[:0]
+	if done, err := decodeColumns(buf.ReadOnlyData(), v); done || err != nil {
+		return err
+	}
+	return c.CodecV2.Unmarshal(data, v)
+}
+
+// decodeColumns reads a message of the data plane into the buffers that it has. It does
+// nothing, or nothing that counts, if it returns false.
+func decodeColumns(data []byte, v any) (done bool, err error) {
+	f, ok := fieldsOf(v)
+	if !ok {
+		return false, nil
+	}
+	for _, column := range f.columns {
+		if column != nil {
+			*column = (*column)[:0]
 		}
 	}
-	for rest := buf.ReadOnlyData(); len(rest) > 0; {
-		number, kind, n := protowire.ConsumeTag(rest)
+	for _, number := range f.numbers {
+		if number != nil {
+			*number = 0
+		}
+	}
+	for len(data) > 0 {
+		number, kind, n := protowire.ConsumeTag(data)
 		m := 0
 		switch {
 		case n < 0:
-			return protowire.ParseError(n)
-		case kind == protowire.VarintType && number == stepNumber:
-			*step, m = protowire.ConsumeVarint(rest[n:])
-		case kind == protowire.BytesType && int(number) < len(columns) && columns[number] != nil:
+			return false, protowire.ParseError(n)
+		case kind == protowire.VarintType && int(number) < len(f.numbers) && f.numbers[number] != nil:
+			*f.numbers[number], m = protowire.ConsumeVarint(data[n:])
+		case kind == protowire.BytesType && int(number) < len(f.columns) && f.columns[number] != nil:
 			var value []byte
-			value, m = protowire.ConsumeBytes(rest[n:])
-			*columns[number] = append((*columns[number])[:0], value...)
+			value, m = protowire.ConsumeBytes(data[n:])
+			*f.columns[number] = append((*f.columns[number])[:0], value...)
 		default:
-			return c.CodecV2.Unmarshal(data, v) // another field
+			return false, nil // another field
 		}
 		if m < 0 {
-			return protowire.ParseError(m)
+			return false, protowire.ParseError(m)
 		}
-		rest = rest[n+m:]
+		data = data[n+m:]
 	}
-	return nil
+	return true, nil
 }
 
-// fieldsOf returns the fields of a data-plane message that are columns, by field
-// number, and its step with the number of that field. It clears the others; nil
-// for any other message.
-func fieldsOf(v any) (columns []*[]byte, step *uint64, stepNumber protowire.Number) {
+// fields are those of a data-plane message that are columns or numbers, by field number.
+type fields struct {
+	columns [15]*[]byte
+	numbers [9]*uint64
+}
+
+// fieldsOf returns the fields of a data-plane message and clears its others. It returns
+// false for any other message.
+func fieldsOf(v any) (f fields, ok bool) {
 	switch m := v.(type) {
 	case *pb.EnvironmentRequest:
-		m.Instance = 0
-		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Actions}, &m.Step, 5
+		f.columns = [15]*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Actions}
+		f.numbers = [9]*uint64{1: &m.Instance, 5: &m.Step}
 	case *pb.EnvironmentReply:
 		m.Error = nil
-		return []*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}, &m.Step, 6
+		f.columns = [15]*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}
+		f.numbers = [9]*uint64{6: &m.Step}
 	case *pb.AgentRequest:
-		m.Instance = 0
-		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated, 9: &m.Epochs, 10: &m.Choices}, &m.Step, 8
+		f.columns = [15]*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated, 9: &m.Epochs, 10: &m.Choices}
+		f.numbers = [9]*uint64{1: &m.Instance, 8: &m.Step}
 	case *pb.AgentReply:
 		m.Error, m.Names = nil, m.Names[:0]
-		return []*[]byte{1: &m.Actions, 5: &m.Sizes, 6: &m.Members, 7: &m.Greedy, 8: &m.Options, 9: &m.Reveals, 10: &m.Values, 11: &m.Optimal, 12: &m.PairCounts, 13: &m.Pairs, 14: &m.Holds}, &m.Step, 3
+		f.columns = [15]*[]byte{1: &m.Actions, 5: &m.Sizes, 6: &m.Members, 7: &m.Greedy, 8: &m.Options, 9: &m.Reveals, 10: &m.Values, 11: &m.Optimal, 12: &m.PairCounts, 13: &m.Pairs, 14: &m.Holds}
+		f.numbers = [9]*uint64{3: &m.Step}
+	default:
+		return f, false
 	}
-	return nil, nil, 0
+	return f, true
 }
