@@ -73,6 +73,8 @@ func TestDefaultsHaveSources(t *testing.T) {
 		Description string
 		Properties  map[string]schema
 		Required    []string
+		AnyOf       []schema // kinds
+		Const       any
 		Defs        map[string]schema `json:"$defs"`
 	}
 	for _, p := range plugins.All() {
@@ -85,11 +87,14 @@ func TestDefaultsHaveSources(t *testing.T) {
 		var visit func(path string, s schema)
 		visit = func(path string, s schema) {
 			for name, sub := range s.Properties {
-				leaf := sub.Properties == nil && sub.Ref == ""
-				if leaf && !slices.Contains(s.Required, name) && !said(sub.Description) {
+				leaf := sub.Properties == nil && sub.Ref == "" && sub.Const == nil
+				if leaf && !slices.Contains(s.Required, name) && !said(sub.Description) && !(s.AnyOf != nil && said(s.Description)) {
 					t.Errorf("%s%s.%s does not say where its default comes from: %q", d.ID, path, name, sub.Description)
 				}
 				visit(path+"."+name, sub)
+			}
+			for _, kind := range s.AnyOf {
+				visit(path, kind)
 			}
 			if def, ok := root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]; ok {
 				visit(path, def)

@@ -73,65 +73,74 @@ func same(t *testing.T, table, program []string) {
 	}
 }
 
-// Every policy is in the guide, with the beliefs that it takes: "any", "none", or
-// their names.
-func TestPolicyTable(t *testing.T) {
-	rows, names := table(t, "Policies")
-	same(t, names, policy.Kinds())
-	_, beliefs := table(t, "Beliefs")
-	for _, row := range rows {
-		kind := strings.Trim(row[0], " `")
-		spec := policy.Spec{Kind: kind}
-		few := 5
-		switch kind { // that need more
-		case "budgeted":
-			spec.Budget = &few
-		case "backward-induction":
-			spec.Horizon = &few
-		}
-		said := strings.TrimSpace(row[2])
-		for _, b := range beliefs {
-			_, err := policy.NewMaker(spec, policy.BeliefSpec{Kind: b}, policy.Task{Arms: 2, Low: 0, High: 1})
-			says := strings.HasPrefix(said, "any") || strings.Contains(said, "`"+b+"`")
-			if says != (err == nil) {
-				t.Errorf("%s: the table says that it works with %s, the program says of %s: %v", kind, said, b, err)
-			}
-		}
+// generated fails unless the rows of the table under a heading of a page are what the program says.
+// -update writes them.
+func generated(t *testing.T, page, title, want string) {
+	t.Helper()
+	before, section, _ := strings.Cut(read(t, page), "\n## "+title+"\n")
+	rule := regexp.MustCompile(`\n(\|---)+\|\n`).FindString(section)
+	head, rows, found := strings.Cut(section, rule)
+	got, after, _ := strings.Cut(rows, "\n\n")
+	switch got += "\n"; {
+	case rule == "" || !found:
+		t.Errorf("%s has no table under %s", page, title)
+	case got != want && *update:
+		must.Do(t, os.WriteFile(page, []byte(before+"\n## "+title+"\n"+head+rule+want+"\n"+after), 0o666))
+	case got != want:
+		t.Errorf("the table of %s is not what the program says; go test ./docs -run Tables -update writes\n%s", title, want)
 	}
 }
 
-// The beliefs of the table are all there are.
-func TestBeliefTable(t *testing.T) {
-	_, names := table(t, "Beliefs")
-	same(t, names, policy.BeliefKinds())
+// code writes names as in code, one after the other.
+func code(names ...string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(names, "`, `") + "`"
 }
 
-// The tables of rules and kinds of options are what the program says: -update writes them.
-func TestExplorationTables(t *testing.T) {
-	type named interface{ String() string }
-	row := func(of named, doc string) string { return fmt.Sprintf("| `%s` | %s |\n", of, doc) }
-	rules, kinds := "", ""
+// keysOf returns the names of a struct's parameters in configs.
+func keysOf(of any) (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// The tables of policies, beliefs, rules and kinds of options are what the program says.
+func TestTables(t *testing.T) {
+	var rows strings.Builder
+	links := strings.NewReplacer("docs/theory.md §1.9", "[theory §1.9](theory.md#19-indices)", "docs/paper.md", "[paper.md](paper.md)")
+	for _, k := range policy.Kinds() {
+		beliefs := code(k.Beliefs...)
+		switch {
+		case len(k.Beliefs) == 0:
+			beliefs = "none"
+		case len(k.Beliefs) == len(policy.BeliefKinds()) && k.Beliefs[0] == policy.BeliefKinds()[0].Name:
+			beliefs = "any"
+		case len(k.Beliefs) == len(policy.BeliefKinds()):
+			beliefs = "any (" + code(k.Beliefs[0]) + ")"
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", k.Name, links.Replace(k.Doc), beliefs, code(keysOf(k.Spec)...))
+	}
+	generated(t, "experiments.md", "Policies", rows.String())
+	rows.Reset()
+	for _, k := range policy.BeliefKinds() {
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", k.Name, k.Doc, code(keysOf(k.Spec)...))
+	}
+	generated(t, "experiments.md", "Beliefs", rows.String())
+	rows.Reset()
 	for _, r := range options.Rules {
-		rules += row(r, r.Doc())
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", r, r.Doc())
 	}
+	generated(t, "exploration.md", "Rules", rows.String())
+	rows.Reset()
 	for _, k := range options.Kinds {
-		kinds += row(k, k.Doc())
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", k, k.Doc())
 	}
-	text := read(t, "exploration.md")
-	for title, want := range map[string]string{"Rules": rules, "Kinds of options": kinds} {
-		before, section, found := strings.Cut(text, "\n## "+title+"\n")
-		head, rows, _ := strings.Cut(section, "\n|---|---|\n")
-		got, after, _ := strings.Cut(rows, "\n\n")
-		if got += "\n"; !found || got != want {
-			text = before + "\n## " + title + "\n" + head + "\n|---|---|\n" + want + "\n" + after
-			if !*update {
-				t.Errorf("the table of %s is not what the program says; go test ./docs -run Tables -update writes\n%s", title, want)
-			}
-		}
-	}
-	if *update {
-		must.Do(t, os.WriteFile("exploration.md", []byte(text), 0o666))
-	}
+	generated(t, "exploration.md", "Kinds of options", rows.String())
 }
 
 func TestEnvironmentTable(t *testing.T) {

@@ -68,20 +68,17 @@ func (p numbered) Sample(rng *rand.Rand) float64 { return p.Identified(rng.IntN(
 
 func cases(gamma, low float64) []ruleCase {
 	h := bandit.Discounted(gamma)
-	spec := func(kind, score string) policy.Spec {
-		s := policy.Spec{Kind: kind, Bound: score, Gamma: &gamma}
-		if score == "U" || score == "" {
+	weights := policy.Horizon{Gamma: &gamma}
+	algorithm1 := func(bound, compare string) policy.Spec {
+		s := policy.Optimistic{Horizon: weights, Bound: bound, Compare: compare}
+		if bound == "U" {
 			s.LowerBound = &low
 		}
 		return s
 	}
-	common := spec("optimistic-stochastic", "")
+	algorithm2 := policy.OptimisticStochastic{Horizon: weights, LowerBound: &low}
+	common := algorithm2
 	common.Draw = "common"
-	pairs := func(score string) policy.Spec {
-		s := spec("optimistic", score)
-		s.Compare = "pairs"
-		return s
-	}
 	rule := func(r Rule, bound bandit.IndexKind) DeciderConfig {
 		return DeciderConfig{Horizon: h, Rule: r, Bound: bound, LowerBound: low}
 	}
@@ -89,17 +86,17 @@ func cases(gamma, low float64) []ruleCase {
 	commonly := stochastic
 	commonly.Common = true
 	return []ruleCase{
-		{spec: policy.Spec{Kind: "greedy"}, rule: rule(RuleNever, bandit.U)},
-		{spec: spec("optimistic", "U"), rule: rule(RuleOptimistic, bandit.U)},
-		{spec: spec("optimistic", "U+"), rule: rule(RuleOptimistic, bandit.UPlus)},
-		{spec: spec("optimistic", "V"), rule: rule(RuleOptimistic, bandit.V)},
-		{spec: pairs("U+"), rule: rule(RuleCommonModel, bandit.UPlus)},
-		{spec: pairs("V"), rule: rule(RuleCommonModel, bandit.V)},
-		{spec: spec("index", "U"), rule: rule(RuleIndex, bandit.U)},
-		{spec: spec("index", "U+"), rule: rule(RuleIndex, bandit.UPlus)},
-		{spec: spec("index", "V"), rule: rule(RuleIndex, bandit.V)},
+		{spec: policy.Greedy{}, rule: rule(RuleNever, bandit.U)},
+		{spec: algorithm1("U", "mean"), rule: rule(RuleOptimistic, bandit.U)},
+		{spec: algorithm1("U+", "mean"), rule: rule(RuleOptimistic, bandit.UPlus)},
+		{spec: algorithm1("V", "mean"), rule: rule(RuleOptimistic, bandit.V)},
+		{spec: algorithm1("U+", "pairs"), rule: rule(RuleCommonModel, bandit.UPlus)},
+		{spec: algorithm1("V", "pairs"), rule: rule(RuleCommonModel, bandit.V)},
+		{spec: policy.Index{Horizon: weights, Bound: "U", LowerBound: &low}, rule: rule(RuleIndex, bandit.U)},
+		{spec: policy.Index{Horizon: weights, Bound: "U+"}, rule: rule(RuleIndex, bandit.UPlus)},
+		{spec: policy.Index{Horizon: weights}, rule: rule(RuleIndex, bandit.V)},
 		{spec: common, rule: commonly},
-		{spec("optimistic-stochastic", ""), stochastic, true},
+		{algorithm2, stochastic, true},
 	}
 }
 
@@ -126,7 +123,7 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	seed := rapid.Uint64().Draw(rt, "seed")
 	step := rapid.SampledFrom([]float64{0.01, 0.3}).Draw(rt, "step")
 
-	spec := policy.BeliefSpec{Kind: "population", Members: &b.k, Step: &step, Update: "bernoulli"}
+	spec := policy.PopulationBelief{Members: &b.k, Update: "bernoulli", Steps: policy.Steps{Step: &step}}
 	task := policy.Task{Arms: b.n, Low: low, High: 1}
 	draw := func() []bandit.Population {
 		return must.Get(bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
@@ -233,9 +230,9 @@ func TestStochasticDistribution(t *testing.T) {
 	const n, k, draws = 3, 4, 20_000
 	gamma, low := 0.9, 0.0
 	members := k
-	spec := policy.Spec{Kind: "optimistic-stochastic", Gamma: &gamma, LowerBound: &low}
+	spec := policy.OptimisticStochastic{Horizon: policy.Horizon{Gamma: &gamma}, LowerBound: &low}
 	for seed := range uint64(5) {
-		pol := must.Get(policy.New(spec, policy.BeliefSpec{Kind: "population", Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed)))(t)
+		pol := must.Get(policy.New(spec, policy.PopulationBelief{Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed)))(t)
 		populations := must.Get(bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationOptions{}, newRNG(seed)))(t)
 		b := arms{n, k, populations}
 		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(t)

@@ -195,7 +195,9 @@ func openLibrary(b *testing.B, arms int, agentParams string, env framework.Spec)
 	b.Helper()
 	var p banditagent.Params
 	must.Do(b, json.Unmarshal([]byte(agentParams), &p))
-	maker := must.Get(policy.NewMaker(p.Policy, p.Belief, policy.Task{Arms: arms, High: 1}))(b)
+	s, belief, err := p.Specs()
+	must.Do(b, err)
+	maker := must.Get(policy.NewMaker(s, belief, policy.Task{Arms: arms, High: 1}))(b)
 	return &library{maker, seed.NewSource(1, env.ID), make([]float64, arms)}
 }
 

@@ -1,10 +1,12 @@
 package plugins
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +32,8 @@ type property struct {
 	ExclusiveMinimum *float64
 	ExclusiveMaximum *float64
 	Properties       map[string]property
+	AnyOf            []property // the kinds of a mapping {kind: NAME, …}
+	Const            any
 	Exploration      string `json:"x-exploration"`
 }
 
@@ -89,9 +93,68 @@ func set(values map[string]any, name string, value any) map[string]any {
 	return values
 }
 
-// Every parameter of every bundled agent of finite tasks changes what the agent does, in some of
-// three tasks, or is refused. It is tried beside the defaults and beside each choice of each other
-// parameter that has choices or is a switch.
+// refused is what an error says of a parameter that has no effect beside the others.
+var refused = regexp.MustCompile("has no effect|needs a belief of kind|must be given")
+
+// checkEffects fails unless each parameter changes what is done, or is refused, beside each of the bases
+// that is accepted, and beside each choice of another parameter that has choices or is a switch, unless it
+// is excepted. In short tests the other parameters have the values of the first base.
+func checkEffects(t *testing.T, all map[string]property, bases []map[string]any, switches map[string][]any, done func(params map[string]any) (string, error), excepted func(context map[string]any, name string) bool) {
+	t.Helper()
+	names := slices.Sorted(maps.Keys(all))
+	tried := 0
+	try := func(context map[string]any, varied string) {
+		plain, err := done(context)
+		if err != nil {
+			return
+		}
+		for _, name := range names {
+			if name == varied || excepted(context, name) {
+				continue
+			}
+			tried++
+			if !slices.ContainsFunc(all[name].others(), func(v any) bool {
+				got, err := done(set(context, name, v))
+				if err != nil {
+					return refused.MatchString(err.Error())
+				}
+				return got != plain
+			}) {
+				t.Errorf("with %v, %s is accepted and changes nothing", context, name)
+			}
+		}
+	}
+	for _, base := range bases {
+		try(base, "")
+		if testing.Short() {
+			break
+		}
+		for _, name := range names {
+			values := switches[name]
+			if kind := all[name].Type; values == nil && (kind == "string" || kind == "boolean") {
+				values = all[name].others()
+			}
+			for _, v := range values {
+				try(set(base, name, v), name)
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("nothing was tried")
+	}
+}
+
+// schemaOf returns the schema of a plugin's parameters, and these by their names.
+func schemaOf(t *testing.T, d vector.Description) (schema property, all map[string]property) {
+	t.Helper()
+	must.Do(t, json.Unmarshal(d.Params, &schema))
+	all = map[string]property{}
+	flat("", schema.Properties, all)
+	return schema, all
+}
+
+// Every parameter of every bundled agent changes what the agent does, in some of its tasks, or is
+// refused.
 func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 	// These act after a hundred tries of a pair or fifteen of each (boss, psrl, e3), in tasks of another
 	// size (residual), where episodes are cut short (ignore_last), or on values too far from what is
@@ -106,52 +169,48 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
-			var schema property
-			must.Do(t, json.Unmarshal(d.Params, &schema))
-			all := map[string]property{}
-			flat("", schema.Properties, all)
-			contexts := []map[string]any{{}}
-			for _, name := range slices.Sorted(maps.Keys(all)) {
-				values := switches[name]
-				if values == nil && all[name].Type != "integer" && all[name].Type != "number" {
-					values = all[name].others()
-				}
-				for _, v := range values {
-					contexts = append(contexts, map[string]any{name: v})
-				}
-			}
-			if testing.Short() {
-				contexts = contexts[:1]
-			}
-			tried := 0
-			for _, context := range contexts {
-				plain, err := act(t, p, context)
-				if err != nil {
-					continue
-				}
-				for _, name := range slices.Sorted(maps.Keys(all)) {
-					if _, fixed := context[name]; fixed || all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] {
-						continue
-					}
-					if name == "traces" && context["update"] == "drawn" { // which act if a member acts that did not learn before
-						continue
-					}
-					tried++
-					if !slices.ContainsFunc(all[name].others(), func(v any) bool {
-						got, err := act(t, p, set(context, name, v))
-						if err != nil {
-							return strings.Contains(err.Error(), "has no effect")
-						}
-						return got != plain
-					}) {
-						t.Errorf("with %v, %s is accepted and changes nothing", context, name)
-					}
-				}
-			}
-			if tried == 0 {
-				t.Error("nothing was tried")
-			}
+			_, all := schemaOf(t, d)
+			checkEffects(t, all, []map[string]any{{}}, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
+				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
+					name == "traces" && context["update"] == "drawn" // which act if a member acts that did not learn before
+			})
 		})
+	}
+}
+
+// So does every parameter of every policy of the agent bandit, and of every belief.
+func TestEveryParameterOfBanditsHasAnEffectOrIsRefused(t *testing.T) {
+	// Parameters beside which the others act within 300 pulls, and those that must be given.
+	beside := map[string]string{
+		"bayes-ucb": `{"policy":{"confidence":1,"horizon":100}}`, "e3": `{"policy":{"gamma":0.5,"accuracy":2}}`, "gittins": `{"policy":{"gamma":0.5}}`,
+		"successive-elimination": `{"policy":{"accuracy":2}}`, "median-elimination": `{"policy":{"accuracy":2}}`, "budgeted": `{"policy":{"budget":20}}`,
+		"backward-induction": `{"policy":{"horizon":15}}`, "knowledge-gradient": `{"belief":{"kind":"gaussian"}}`,
+	}
+	p := bundled("bandit")
+	schema, _ := schemaOf(t, must.Get(p.Describe(t.Context()))(t))
+	for _, of := range []string{"policy", "belief"} {
+		for _, kind := range schema.Properties[of].AnyOf {
+			name := kind.Properties["kind"].Const.(string)
+			t.Run(of+" "+name, func(t *testing.T) {
+				t.Parallel()
+				delete(kind.Properties, "kind")
+				all := map[string]property{}
+				flat(of+".", kind.Properties, all)
+				if len(all) == 0 {
+					return
+				}
+				base := map[string]any{}
+				must.Do(t, json.Unmarshal([]byte(cmp.Or(beside[name], `{}`)), &base))
+				bases := []map[string]any{set(base, "policy.kind", name)}
+				switch {
+				case of == "belief":
+					bases = []map[string]any{set(set(nil, "policy.kind", "thompson"), "belief.kind", name)}
+				case len(base) == 0 && name != "optimistic": // on beta, its orders hardly ever differ
+					bases = append(bases, set(bases[0], "belief.kind", "beta"))
+				}
+				checkEffects(t, all, bases, nil, func(params map[string]any) (string, error) { return act(t, p, params) }, func(map[string]any, string) bool { return false })
+			})
+		}
 	}
 }
 
@@ -180,10 +239,7 @@ func TestExplorationAndParameters(t *testing.T) {
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
-			var schema property
-			must.Do(t, json.Unmarshal(d.Params, &schema))
-			all := map[string]property{}
-			flat("", schema.Properties, all)
+			_, all := schemaOf(t, d)
 			plain := map[bool]string{true: must.Get(act(t, p, nil, hosts(d.ID)...))(t), false: must.Get(act(t, p, nil))(t)}
 			for _, name := range slices.Sorted(maps.Keys(all)) {
 				_, refused := act(t, p, set(nil, name, all[name].Default))
@@ -224,9 +280,13 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 	accepted := false
 	d := must.Get(p.Describe(t.Context()))(t)
 	tasks := [][2]string{{"mountaincar", `{}`}, {"cartpole", `{}`}}
-	if strings.Contains(d.ID, "linear") {
+	switch {
+	case d.ID == "rlrun/bandit@1":
+		steps = 300
+		tasks = [][2]string{{"bernoulli-bandit", `{"arms":2}`}, {"bernoulli-bandit", `{"arms":8}`}, {"gaussian-bandit", `{"arms":3}`}}
+	case strings.Contains(d.ID, "linear"):
 		steps = 400
-	} else {
+	default:
 		tasks = [][2]string{{"gridworld", `{"rows":2,"cols":3,"slip":0.1,"step_reward":-0.1}`}, {"riverswim", `{"states":4}`}, {"chain", `{}`}}
 	}
 	for _, task := range tasks {
@@ -235,7 +295,7 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 		spec.Steps = steps
 		a, openErr := p.OpenAgent(t.Context(), raw, spec, lanes)
 		if openErr != nil {
-			err = openErr
+			err = cmp.Or(err, openErr)
 			continue
 		}
 		accepted = true
@@ -262,7 +322,7 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 }
 
 // Every parameter of every bundled environment changes what happens to a random agent, or what the
-// environment says of itself, or is refused; beside the defaults and beside each choice of the others.
+// environment says of itself, or is refused.
 func TestEveryParameterOfEnvironmentsHasAnEffectOrIsRefused(t *testing.T) {
 	// These act where a random agent seldom comes: at the goal of mountaincar, and after many steps.
 	seldom := map[string]bool{"rlrun/acrobot@1 dynamics": true, "rlrun/mountaincar@1 goal_velocity": true}
@@ -273,36 +333,10 @@ func TestEveryParameterOfEnvironmentsHasAnEffectOrIsRefused(t *testing.T) {
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
-			var schema property
-			must.Do(t, json.Unmarshal(d.Params, &schema))
-			all := map[string]property{}
-			flat("", schema.Properties, all)
-			contexts := []map[string]any{{}}
-			for name, x := range all {
-				if x.Type == "string" || x.Type == "boolean" {
-					for _, v := range x.others() {
-						contexts = append(contexts, set(nil, name, v))
-					}
-				}
-			}
-			for _, context := range contexts {
-				plain, err := happens(t, p, context)
-				if err != nil {
-					continue
-				}
-				for name, x := range all {
-					first, _, _ := strings.Cut(name, ".")
-					if _, fixed := context[first]; fixed || len(x.others()) == 0 || seldom[d.ID+" "+name] {
-						continue
-					}
-					if !slices.ContainsFunc(x.others(), func(v any) bool {
-						got, err := happens(t, p, set(context, name, v))
-						return err == nil && got != plain || err != nil && strings.Contains(err.Error(), "has no effect")
-					}) {
-						t.Errorf("with %v, %s is accepted and changes nothing", context, name)
-					}
-				}
-			}
+			_, all := schemaOf(t, d)
+			checkEffects(t, all, []map[string]any{{}}, nil, func(params map[string]any) (string, error) { return happens(t, p, params) }, func(context map[string]any, name string) bool {
+				return len(all[name].others()) == 0 || seldom[d.ID+" "+name]
+			})
 		})
 	}
 }

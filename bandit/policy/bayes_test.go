@@ -100,7 +100,7 @@ func TestPlannedIsOptimal(t *testing.T) {
 	}
 	prior := bandit.Beta{A: 1, B: 2}
 	want := best([]bandit.Beta{prior, prior, prior}, pulls)
-	m := must.Get(NewMaker(Spec{Kind: "backward-induction", Horizon: new(pulls)}, BeliefSpec{A: new(1.0), B: new(2.0)}, Task{Arms: 3, High: 1}))(t)
+	m := must.Get(NewMaker(BackwardInduction{Horizon: Horizon{Pulls: new(pulls)}}, BetaBelief{A: new(1.0), B: new(2.0)}, Task{Arms: 3, High: 1}))(t)
 	// The policy itself, run through every sequence of rewards.
 	var value func(rewards []float64, probability float64) float64
 	value = func(rewards []float64, probability float64) float64 {
@@ -122,7 +122,7 @@ func TestPlannedIsOptimal(t *testing.T) {
 
 // TestPlannedAfterItsPlan is greedy, and counts fractions as chances.
 func TestPlannedAfterItsPlan(t *testing.T) {
-	p := must.Get(New(Spec{Kind: "backward-induction", Horizon: new(3)}, BeliefSpec{}, Task{Arms: 2, High: 1}, nil))(t)
+	p := must.Get(New(BackwardInduction{Horizon: Horizon{Pulls: new(3)}}, nil, Task{Arms: 2, High: 1}, nil))(t)
 	rng := newRNG(1)
 	for range 50 {
 		arm := p.SelectArm(rng)

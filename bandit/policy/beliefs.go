@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,161 +11,185 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// BeliefSpec says what a policy believes about the mean reward of every arm at
-// the start, and how it learns. Fields left out have the defaults that their
-// descriptions give; a field that the kind does not use must be left out.
-type BeliefSpec struct {
-	Kind string `json:"kind,omitempty" jsonschema_description:"population: several point estimates per arm, which learn by online bootstrap. point: one estimate. beta: conjugate to rewards of 0 and 1. gaussian: conjugate to normal rewards of known variance. normal-gamma: conjugate to normal rewards of unknown variance. gamma-poisson: conjugate to counts. particles: weighted samples. Default: as in the paper, a population, or a point for epsilon-greedy; for policies that the paper does not have, a choice of ours."`
-
-	Members *int     `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"Number of members of a population (default 16, as in the paper) or of particles (default 256, a choice of ours)."`
-	Prior   string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution from which members and particles are drawn: uniform on [low,high], default of the paper; beta(a,b); or normal(mean,sd)."`
-	Low     *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior. Default: the least reward of the task, as in the paper; 0 if there is none."`
-	High    *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior. Default: the largest reward of the task, as in the paper; 1 if there is none."`
-	A       *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of a beta belief or prior: the number of pseudo-successes. With gamma-poisson: the number of events in b rewards. The default, a uniform prior, is a choice of ours."`
-	B       *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of a beta belief or prior: the number of pseudo-failures; see a. The default is a choice of ours."`
-	Mean    *float64 `json:"mean,omitempty" jsonschema_description:"Mean of a normal prior, or of a gaussian or normal-gamma belief. Default: the middle of the range of rewards, 0 if unbounded; a choice of ours."`
-	SD      *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a normal prior or gaussian belief; a choice of ours; set it for your task."`
-	Noise   *float64 `json:"noise,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a reward around its mean, for gaussian, and for particles with likelihood normal; a choice of ours; set it for your task."`
-	Lambda  *float64 `json:"lambda,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Weight of the prior mean of normal-gamma, in rewards; a choice of ours."`
-	Alpha   *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0.5,default=2" jsonschema_description:"Shape of the gamma distribution of the precision of rewards; a choice of ours."`
-	Beta    *float64 `json:"beta,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Rate of the gamma distribution of the precision of rewards; a choice of ours."`
-
-	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,enum=independent,default=all" jsonschema_description:"Which members of a population learn from a reward. all: every member; default of the paper's experiments. drawn: the one that selected the arm (a random one if none did), as in the paper's algorithm. bernoulli: each with probability mask (Osband et al. 2016). exponential: each with a step size times an exponential weight, as in the paper's footnote. poisson: each a Poisson number of times (Oza & Russell 2001). independent: one that is drawn for every reward."`
-	Step     *float64 `json:"step,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.01" jsonschema_description:"Step size with schedule constant; default of the paper."`
-	Schedule string   `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic,default=constant" jsonschema_description:"Step sizes. constant: step; default of the paper. harmonic: 1/(n + prior_weight) at the n-th pull of the arm."`
-	Weight   *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"With schedule harmonic: weight of a member's initial value, in rewards; a choice of ours."`
-	Mask     *float64 `json:"mask,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.5" jsonschema_description:"Probability that a member learns with update bernoulli; default of Osband et al. (2016)."`
-
-	Likelihood string `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards for particles. Default: bernoulli if rewards are in [0,1], else normal; a choice of ours."`
+// BeliefSpec says what a policy believes about the mean reward of every arm at the start, and how it
+// learns: one of the structs whose names end in Belief. A parameter that is nil or empty has the
+// default that its description gives.
+type BeliefSpec interface {
+	// maker checks what the tags leave open, and returns what draws beliefs about the arms of a task.
+	maker(task Task) (beliefMaker, error)
 }
 
-// beliefKind describes one kind of belief.
-type beliefKind struct {
-	name      string // in configurations
-	conjugate bool   // one more reward is expected to be worth something in closed form
-	// maker checks the specification and returns what draws beliefs about the arms of a
-	// task, and the prior if it is of kind beta.
-	maker func(s BeliefSpec, task Task) (beliefMaker, *bandit.Beta, error)
+// beliefMaker draws the initial beliefs about all arms.
+type beliefMaker = func(rng *rand.Rand) beliefs
+
+// BeliefKind describes a kind of belief.
+type BeliefKind struct {
+	Name, Doc string
+	Spec      BeliefSpec // its parameters, all left out
 }
 
 // beliefKinds are all kinds of beliefs, in the order of the documentation. A belief is
-// one file of package bandit and a line here.
-var beliefKinds = []beliefKind{
-	{"population", false, BeliefSpec.populations},
-	{"point", false, BeliefSpec.populations},
-	{"beta", true, BeliefSpec.betas},
-	{"gaussian", true, conjugateMaker("mean sd noise", func(s BeliefSpec, task Task) (bandit.Gaussian, error) {
-		return bandit.NewGaussian(s.mean(task), or(s.SD, 1), or(s.Noise, 1))
-	})},
-	{"normal-gamma", true, conjugateMaker("mean lambda alpha beta", func(s BeliefSpec, task Task) (bandit.NormalGamma, error) {
-		return bandit.NewNormalGamma(s.mean(task), or(s.Lambda, 1), or(s.Alpha, 2), or(s.Beta, 1))
-	})},
-	{"gamma-poisson", false, conjugateMaker("a b", func(s BeliefSpec, task Task) (bandit.GammaPoisson, error) {
-		if task.Low < 0 {
-			return bandit.GammaPoisson{}, fmt.Errorf("kind gamma-poisson needs rewards of at least 0, not in [%v, %v]", task.Low, task.High)
-		}
-		return bandit.NewGammaPoisson(or(s.A, 1), or(s.B, 1))
-	})},
-	{"particles", false, BeliefSpec.particles},
+// one file of package bandit, and its parameters here with a line.
+var beliefKinds = []BeliefKind{
+	{"population", "several point estimates that start apart and learn from every reward: the paper's online bootstrap", PopulationBelief{}},
+	{"point", "one estimate", PointBelief{}},
+	{"beta", "the conjugate posterior Beta(a, b), for rewards in [0,1]", BetaBelief{}},
+	{"gaussian", "the normal posterior, noise known; best for normal rewards", GaussianBelief{}},
+	{"normal-gamma", "the normal posterior, noise unknown; best for normal rewards", NormalGammaBelief{}},
+	{"gamma-poisson", "the conjugate posterior Gamma(a, rate b) of a mean count, for rewards of at least 0", GammaPoissonBelief{}},
+	{"particles", "weighted samples, resampled when few have most of the weight; for rewards of a known distribution", ParticleBelief{}},
 }
 
-// BeliefKinds returns the names of all kinds of beliefs.
-func BeliefKinds() []string {
-	names := make([]string, len(beliefKinds))
-	for i, k := range beliefKinds {
-		names[i] = k.name
-	}
-	return names
-}
+// BeliefKinds returns all kinds of beliefs.
+func BeliefKinds() []BeliefKind { return slices.Clone(beliefKinds) }
 
-func conjugateKinds() (names []string) {
+// nameOf returns the name of a belief's kind.
+func nameOf(b BeliefSpec) string {
 	for _, k := range beliefKinds {
-		if k.conjugate {
-			names = append(names, k.name)
+		if typeOf(k.Spec) == typeOf(b) {
+			return k.Name
 		}
 	}
-	return names
+	return "one of your own"
 }
 
-// beliefMaker draws the initial beliefs about all arms; betas is what they point
-// to if they are of kind beta.
-type beliefMaker = func(rng *rand.Rand) (b beliefs, betas []bandit.Beta)
-
-// maker returns the maker of the kind, which exists.
-func (s BeliefSpec) maker(task Task) (beliefMaker, *bandit.Beta, error) {
-	i := slices.IndexFunc(beliefKinds, func(k beliefKind) bool { return k.name == s.Kind })
-	return beliefKinds[i].maker(s, task)
+// Prior is the distribution from which the values of an arm are drawn at the start.
+type Prior struct {
+	Distribution string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution of the values at the start: uniform on [low,high], default of the paper; beta(a,b); or normal(mean,sd)."`
+	Low          *float64 `json:"low,omitempty" when:"prior=uniform" jsonschema_description:"Lower end. Default: the least reward of the task, as in the paper; 0 if there is none."`
+	High         *float64 `json:"high,omitempty" when:"prior=uniform" jsonschema_description:"Upper end. Default: the largest reward of the task, as in the paper; 1 if there is none."`
+	A            *float64 `json:"a,omitempty" when:"prior=beta" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of pseudo-successes. The default, a uniform prior, is a choice of ours."`
+	B            *float64 `json:"b,omitempty" when:"prior=beta" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of pseudo-failures. Default: see a."`
+	Mean         *float64 `json:"mean,omitempty" when:"prior=normal" jsonschema_description:"Mean. Default: the middle of the range of rewards, 0 if unbounded; a choice of ours."`
+	SD           *float64 `json:"sd,omitempty" when:"prior=normal" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation; a choice of ours; set it for your task."`
 }
 
-// conjugateMaker returns the maker of a belief that is a value, given the fields that
-// its parameters come from and what makes the prior of them.
-func conjugateMaker[T any, P interface {
-	*T
-	bandit.Learner
-}](fields string, prior func(BeliefSpec, Task) (T, error)) func(BeliefSpec, Task) (beliefMaker, *bandit.Beta, error) {
-	return func(s BeliefSpec, task Task) (beliefMaker, *bandit.Beta, error) {
-		if err := refuse(s, s.Kind, fields); err != nil {
-			return nil, nil, err
-		}
-		d, err := prior(s, task)
-		return copies(task, d, func(d *T) bandit.Learner { return P(d) }), nil, err
+// Steps are the sizes of the steps by which estimates learn.
+type Steps struct {
+	Step     *float64 `json:"step,omitempty" when:"schedule=constant" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.01" jsonschema_description:"Step size; default of the paper."`
+	Schedule string   `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic,default=constant" jsonschema_description:"Step sizes. constant: step; default of the paper. harmonic: 1/(n + prior_weight) at the n-th pull of the arm."`
+	Weight   *float64 `json:"prior_weight,omitempty" when:"schedule=harmonic" jsonschema:"minimum=0,default=1" jsonschema_description:"Weight of the initial value, in rewards; a choice of ours."`
+}
+
+// PopulationBelief is several point estimates of an arm's mean that start apart and learn from every
+// reward, by q ← q + η(r − q): the paper's online bootstrap.
+type PopulationBelief struct {
+	Members *int `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of members; default of the paper."`
+	Prior
+	Update string `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,enum=independent,default=all" jsonschema_description:"Which members learn from a reward. all: every member; default of the paper's experiments. drawn: the one that selected the arm (a random one if none did), as in the paper's algorithm. bernoulli: each with probability mask (Osband et al. 2016). exponential: each with a step size times an exponential weight, as in the paper's footnote. poisson: each a Poisson number of times (Oza & Russell 2001). independent: one that is drawn for every reward."`
+	Steps
+	Mask *float64 `json:"mask,omitempty" when:"update=bernoulli" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.5" jsonschema_description:"Probability that a member learns; default of Osband et al. (2016)."`
+}
+
+// PointBelief is one estimate of an arm's mean, which learns by q ← q + η(r − q).
+type PointBelief struct {
+	Prior
+	Steps
+}
+
+// BetaBelief is the posterior Beta(a + successes, b + failures), conjugate to rewards of 0 and 1.
+type BetaBelief struct {
+	A *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of pseudo-successes. The default, a uniform prior, is a choice of ours."`
+	B *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of pseudo-failures. Default: see a."`
+}
+
+// GaussianBelief is the normal posterior of the mean of normal rewards of known variance.
+type GaussianBelief struct {
+	Mean  *float64 `json:"mean,omitempty" jsonschema_description:"Prior mean. Default: the middle of the range of rewards, 0 if unbounded; a choice of ours."`
+	SD    *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of the prior; a choice of ours; set it for your task."`
+	Noise *float64 `json:"noise,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a reward around its mean; a choice of ours; set it for your task."`
+}
+
+// NormalGammaBelief is the posterior of the mean of normal rewards of unknown variance: the precision
+// is Gamma(alpha, rate beta), and the mean normal with lambda times that precision.
+type NormalGammaBelief struct {
+	Mean   *float64 `json:"mean,omitempty" jsonschema_description:"Prior mean. Default: the middle of the range of rewards, 0 if unbounded; a choice of ours."`
+	Lambda *float64 `json:"lambda,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Weight of the prior mean, in rewards; a choice of ours."`
+	Alpha  *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0.5,default=2" jsonschema_description:"Shape of the gamma distribution of the precision of rewards; a choice of ours."`
+	Beta   *float64 `json:"beta,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Rate of the gamma distribution of the precision of rewards; a choice of ours."`
+}
+
+// GammaPoissonBelief is the posterior Gamma(a + Σ rewards, rate b + number of rewards) of the mean of
+// counts.
+type GammaPoissonBelief struct {
+	A *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of events in b rewards before the first; a choice of ours."`
+	B *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of rewards that the prior is worth. Default: see a."`
+}
+
+// ParticleBelief is weighted samples of an arm's mean, resampled when few have most of the weight.
+type ParticleBelief struct {
+	Members *int `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000,default=256" jsonschema_description:"Number of particles; a choice of ours."`
+	Prior
+	Likelihood string   `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards. Default: bernoulli if rewards are in [0,1], else normal; a choice of ours."`
+	Noise      *float64 `json:"noise,omitempty" when:"likelihood=normal|none" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Standard deviation of a normal reward around its mean. Default: 1, a choice of ours; set it for your task."`
+}
+
+func (p GaussianBelief) maker(task Task) (beliefMaker, error) {
+	d, err := bandit.NewGaussian(task.mean(p.Mean), *p.SD, *p.Noise)
+	return copies(task, d), err
+}
+
+func (p NormalGammaBelief) maker(task Task) (beliefMaker, error) {
+	d, err := bandit.NewNormalGamma(task.mean(p.Mean), *p.Lambda, *p.Alpha, *p.Beta)
+	return copies(task, d), err
+}
+
+func (p GammaPoissonBelief) maker(task Task) (beliefMaker, error) {
+	if task.Low < 0 {
+		return nil, fmt.Errorf("kind gamma-poisson needs rewards of at least 0, not in [%v, %v]", task.Low, task.High)
 	}
+	d, err := bandit.NewGammaPoisson(*p.A, *p.B)
+	return copies(task, d), err
+}
+
+func (p BetaBelief) maker(task Task) (beliefMaker, error) {
+	if task.Low < 0 || task.High > 1 {
+		return nil, fmt.Errorf("kind beta needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
+	}
+	d, err := bandit.NewBeta(*p.A, *p.B)
+	return func(*rand.Rand) beliefs {
+		betas := slices.Repeat([]bandit.Beta{d}, task.Arms)
+		return beliefs{betas: betas, learners: learners(betas)}
+	}, err
 }
 
 // copies returns what gives every arm a copy of a belief.
-func copies[T any](task Task, belief T, learner func(*T) bandit.Learner) beliefMaker {
-	return func(*rand.Rand) (beliefs, []bandit.Beta) {
-		arms := make([]T, task.Arms)
-		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
-		for i := range arms {
-			arms[i] = belief
-			b.learners[i] = learner(&arms[i])
-		}
-		return b, nil
+func copies[T any, P pointer[T]](task Task, belief T) beliefMaker {
+	return func(*rand.Rand) beliefs {
+		return beliefs{learners: learners[T, P](slices.Repeat([]T{belief}, task.Arms))}
 	}
 }
 
-func (s BeliefSpec) mean(task Task) float64 {
-	switch {
-	case s.Mean != nil:
-		return *s.Mean
-	case task.bounded():
-		return task.Low/2 + task.High/2
-	}
-	return 0
+// pointer is that to a belief, which learns.
+type pointer[T any] interface {
+	*T
+	bandit.Learner
 }
 
-func (s BeliefSpec) betas(task Task) (beliefMaker, *bandit.Beta, error) {
-	if err := refuse(s, s.Kind, "a b"); err != nil {
-		return nil, nil, err
+// learners returns pointers to all beliefs.
+func learners[T any, P pointer[T]](all []T) []bandit.Learner {
+	out := make([]bandit.Learner, len(all))
+	for i := range all {
+		out[i] = P(&all[i])
 	}
-	if task.Low < 0 || task.High > 1 {
-		return nil, nil, fmt.Errorf("kind beta needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
-	}
-	prior, err := bandit.NewBeta(or(s.A, 1), or(s.B, 1))
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(*rand.Rand) (beliefs, []bandit.Beta) {
-		betas := make([]bandit.Beta, task.Arms)
-		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
-		for i := range betas {
-			betas[i] = prior
-			b.learners[i] = &betas[i]
-		}
-		return b, betas
-	}, &prior, nil
+	return out
 }
 
-// from returns the distribution of initial members, and which fields it uses.
-func (s BeliefSpec) from(task Task) (prior bandit.Belief, fields string, err error) {
-	switch s.Prior {
+// mean returns the mean of a prior, by default the middle of the range of rewards.
+func (t Task) mean(given *float64) float64 {
+	if given == nil && t.bounded() {
+		return t.Low/2 + t.High/2
+	}
+	return or(given, 0)
+}
+
+// of returns the prior for a task.
+func (p Prior) of(task Task) (bandit.Belief, error) {
+	switch p.Distribution {
 	case "beta":
-		prior, err = bandit.NewBeta(or(s.A, 1), or(s.B, 1))
-		return prior, "prior a b", err
+		return bandit.NewBeta(*p.A, *p.B)
 	case "normal":
-		prior, err = bandit.NewGaussian(s.mean(task), or(s.SD, 1), 1)
-		return prior, "prior mean sd", err
+		return bandit.NewGaussian(task.mean(p.Mean), *p.SD, 1)
 	}
 	low, high := 0.0, 1.0
 	if !math.IsInf(task.Low, 0) {
@@ -172,93 +198,75 @@ func (s BeliefSpec) from(task Task) (prior bandit.Belief, fields string, err err
 	if !math.IsInf(task.High, 0) {
 		high = task.High
 	}
-	low, high = or(s.Low, low), or(s.High, high)
+	low, high = or(p.Low, low), or(p.High, high)
 	if low > high {
-		return nil, "", fmt.Errorf("low is %v, above high, %v", low, high)
+		return nil, fmt.Errorf("low is %v, above high, %v", low, high)
 	}
 	// Not by its constructor: the ends may coincide, for a common first value.
-	return bandit.Uniform{Lo: low, Hi: high}, "prior low high", nil
+	return bandit.Uniform{Lo: low, Hi: high}, nil
 }
 
-func (s BeliefSpec) populations(task Task) (beliefMaker, *bandit.Beta, error) {
-	prior, fields, err := s.from(task)
+func (p PointBelief) maker(task Task) (beliefMaker, error) {
+	return PopulationBelief{Members: new(1), Prior: p.Prior, Update: "all", Steps: p.Steps, Mask: new(0.5)}.maker(task)
+}
+
+func (p PopulationBelief) maker(task Task) (beliefMaker, error) {
+	prior, err := p.of(task)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	fields += " step schedule prior_weight"
-	members := 1
-	if s.Kind == "population" {
-		fields += " members update mask"
-		members = or(s.Members, 16)
+	mode, err := bandit.ParseUpdateMode(p.Update)
+	if err != nil {
+		return nil, err
 	}
-	if err := refuse(s, s.Kind, fields); err != nil {
-		return nil, nil, err
+	opts := bandit.PopulationOptions{Mode: mode, Step: *p.Step, Mask: *p.Mask}
+	if p.Schedule == "harmonic" {
+		opts.Schedule = bandit.HarmonicStep(*p.Weight)
 	}
-	var opts bandit.PopulationOptions
-	if s.Update != "" {
-		if opts.Mode, err = bandit.ParseUpdateMode(s.Update); err != nil {
-			return nil, nil, err
-		}
+	if task.Arms > math.MaxInt32 / *p.Members {
+		return nil, fmt.Errorf("members is %d, too many for %d arms", *p.Members, task.Arms)
 	}
-	opts.Step, opts.Mask = or(s.Step, 0.01), or(s.Mask, 0.5)
-	harmonic := s.Schedule == "harmonic"
-	switch {
-	case harmonic && s.Step != nil:
-		return nil, nil, fmt.Errorf("step does not apply to schedule harmonic")
-	case !harmonic && s.Weight != nil:
-		return nil, nil, fmt.Errorf("prior_weight applies to schedule harmonic only")
-	case s.Mask != nil && opts.Mode != bandit.BernoulliMask:
-		return nil, nil, fmt.Errorf("mask applies to update bernoulli only")
-	case harmonic:
-		opts.Schedule = bandit.HarmonicStep(or(s.Weight, 1))
-	}
-	if task.Arms > math.MaxInt32/members {
-		return nil, nil, fmt.Errorf("members is %d, too many for %d arms", members, task.Arms)
-	}
-	return func(rng *rand.Rand) (beliefs, []bandit.Beta) {
-		arms, err := bandit.NewPopulations(task.Arms, members, prior, opts, rng)
+	return func(rng *rand.Rand) beliefs {
+		arms, err := bandit.NewPopulations(task.Arms, *p.Members, prior, opts, rng)
 		if err != nil {
 			panic("policy: checked populations cannot be made: " + err.Error())
 		}
-		b := beliefs{learners: make([]bandit.Learner, len(arms)), populations: arms}
-		for i := range arms {
-			b.learners[i] = &arms[i]
-		}
-		return b, nil
-	}, nil, nil
+		return beliefs{populations: arms, learners: learners(arms)}
+	}, nil
 }
 
-func (s BeliefSpec) particles(task Task) (beliefMaker, *bandit.Beta, error) {
-	prior, fields, err := s.from(task)
+func (p ParticleBelief) maker(task Task) (beliefMaker, error) {
+	prior, err := p.of(task)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	members := or(s.Members, 256)
 	unit := task.Low >= 0 && task.High <= 1
-	likelihood := bandit.Likelihood(bandit.BernoulliLikelihood)
-	if s.Likelihood == "normal" || s.Likelihood == "" && !unit {
-		fields += " noise"
-		likelihood = bandit.GaussianLikelihood(or(s.Noise, 1))
-	} else {
-		if !unit {
-			return nil, nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
-		}
-		if d, ok := prior.(bandit.Uniform); s.Prior == "normal" || ok && (d.Lo < 0 || d.Hi > 1) {
-			return nil, nil, fmt.Errorf("prior must lie in [0,1] for likelihood bernoulli")
+	standard := "normal"
+	if unit {
+		standard = "bernoulli"
+	}
+	likelihood := bandit.GaussianLikelihood(or(p.Noise, 1))
+	if cmp.Or(p.Likelihood, standard) == "bernoulli" {
+		likelihood = bandit.BernoulliLikelihood
+		d, uniform := prior.(bandit.Uniform)
+		switch {
+		case !unit:
+			return nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
+		case p.Distribution == "normal" || uniform && (d.Lo < 0 || d.Hi > 1):
+			return nil, errors.New("prior must lie in [0,1] for likelihood bernoulli")
+		case p.Noise != nil:
+			return nil, errors.New("noise has no effect with likelihood bernoulli, the default for rewards in [0,1]: leave it out, or give it with likelihood normal")
 		}
 	}
-	if err := refuse(s, s.Kind, fields+" members likelihood"); err != nil {
-		return nil, nil, err
-	}
-	return func(rng *rand.Rand) (beliefs, []bandit.Beta) {
+	return func(rng *rand.Rand) beliefs {
 		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
 		for i := range b.learners {
-			p, err := bandit.NewParticles(members, prior, likelihood, bandit.ParticleOptions{}, rng)
+			p, err := bandit.NewParticles(*p.Members, prior, likelihood, bandit.ParticleOptions{}, rng)
 			if err != nil {
 				panic("policy: checked particles cannot be made: " + err.Error())
 			}
 			b.learners[i] = p
 		}
-		return b, nil
-	}, nil, nil
+		return b
+	}, nil
 }

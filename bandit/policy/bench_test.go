@@ -35,8 +35,8 @@ func plainly(p Policy) Policy {
 }
 
 var (
-	benchUCB1 = benchmark{"ucb1", Spec{Kind: "ucb1"}, BeliefSpec{}, false}
-	benchBeta = benchmark{"thompson-beta", Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta"}, false}
+	benchUCB1 = benchmark{"ucb1", UCB1{}, nil, false}
+	benchBeta = benchmark{"thompson-beta", Thompson{}, BetaBelief{}, false}
 )
 
 // run plays whole runs of 10,000 steps, each from a fresh start. Bandits take turns, and
@@ -81,15 +81,15 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 // 16 among them.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []benchmark{
-		{"epsilon-greedy", Spec{Kind: "epsilon-greedy"}, BeliefSpec{}, false},
-		{"thompson", Spec{Kind: "thompson"}, BeliefSpec{}, false},
-		{"optimistic-stochastic", Spec{Kind: "optimistic-stochastic"}, BeliefSpec{}, false},
-		{"vpi", Spec{Kind: "vpi"}, BeliefSpec{}, false},
+		{"epsilon-greedy", EpsilonGreedy{}, nil, false},
+		{"thompson", Thompson{}, nil, false},
+		{"optimistic-stochastic", OptimisticStochastic{}, nil, false},
+		{"vpi", VPI{}, nil, false},
 		benchUCB1,
 		benchBeta,
-		{"index-v", Spec{Kind: "index"}, BeliefSpec{}, false},
-		{"optimistic", Spec{Kind: "optimistic"}, BeliefSpec{}, false},
-		{"kl-ucb", Spec{Kind: "kl-ucb"}, BeliefSpec{}, false},
+		{"index-v", Index{}, nil, false},
+		{"optimistic", Optimistic{}, nil, false},
+		{"kl-ucb", KLUCB{}, nil, false},
 	} {
 		for _, arms := range []int{16, 128, 256} {
 			b.Run(fmt.Sprintf("%s/arms=%d", c.name, arms), func(b *testing.B) {
@@ -119,8 +119,8 @@ func BenchmarkTurns(b *testing.B) {
 func BenchmarkPlain(b *testing.B) {
 	for _, c := range []benchmark{
 		benchBeta,
-		{"thompson", Spec{Kind: "thompson"}, BeliefSpec{}, false},
-		{"optimistic-stochastic", Spec{Kind: "optimistic-stochastic"}, BeliefSpec{}, false},
+		{"thompson", Thompson{}, nil, false},
+		{"optimistic-stochastic", OptimisticStochastic{}, nil, false},
 	} {
 		for _, arms := range []int{2, 16, 128} {
 			for _, c.plain = range []bool{false, true} {

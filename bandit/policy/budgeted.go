@@ -9,31 +9,42 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// allocation is how budgeted learning spends its pulls.
-type allocation int
+// Budgeted learns for a number of pulls whose rewards do not count, then commits to the arm with the
+// largest mean (Madani, Lizotte & Greiner 2004). Finding the best allocation of the pulls is NP-hard.
+type Budgeted struct {
+	Budget     *int   `json:"budget,omitempty" jsonschema:"required,minimum=1,maximum=1000000000000" jsonschema_description:"Number of pulls before committing to an arm."`
+	Allocation string `json:"allocation,omitempty" jsonschema:"enum=round-robin,enum=biased-robin,enum=lookahead,enum=vpi,default=round-robin" jsonschema_description:"How the pulls are spent. round-robin: in turn. biased-robin: it stays with an arm while it succeeds, and goes to the next when it fails. lookahead: on the arm on which all pulls that are left would raise the expected mean of the arm committed to the most, if it got them all. vpi: on the arm with the largest value of perfect information. The first three are those of Madani, Lizotte & Greiner (2004), lookahead their single coin look-ahead; vpi and the default are choices of ours."`
+}
 
+func (p Budgeted) build(t *setting) (maker, error) {
+	if p.Budget == nil {
+		return nil, errors.New("budget must be given: the number of pulls before committing to an arm, at least 1")
+	}
+	success := 0.0
+	switch _, beta := t.belief.(BetaBelief); {
+	case p.Allocation == lookahead && !beta:
+		return nil, fmt.Errorf("allocation lookahead needs a belief of kind beta, not %s", nameOf(t.belief))
+	case p.Allocation == biasedRobin && !t.bounded():
+		return nil, errors.New("allocation biased-robin needs rewards in a bounded range: one in its upper half is a success")
+	case p.Allocation == biasedRobin:
+		success = t.Low/2 + t.High/2
+	}
+	return func(b beliefs) Policy {
+		return &budgeted{ranked: newRanked(b), budget: *p.Budget, allocation: p.Allocation, success: success}
+	}, nil
+}
+
+// Allocations of Budgeted that are not in turn.
 const (
-	// roundRobin pulls the arms in turn.
-	roundRobin allocation = iota
-	// biasedRobin stays with an arm while it succeeds, and goes to the next
-	// when it fails.
-	biasedRobin
-	// lookahead pulls the arm on which, if it got all pulls that are left,
-	// these would raise the expected mean of the arm committed to the most.
-	lookahead
-	// byVPI does so as if the arm's mean became known: it pulls the arm with
-	// the largest value of perfect information.
-	byVPI
+	biasedRobin = "biased-robin"
+	lookahead   = "lookahead"
+	byVPI       = "vpi"
 )
 
-// budgeted learns for a number of pulls whose rewards do not count, then commits
-// to the arm with the largest mean (Madani, Lizotte & Greiner 2004). Finding the
-// best allocation is NP-hard; theirs are roundRobin, biasedRobin and lookahead,
-// their single coin look-ahead.
 type budgeted struct {
 	ranked
 	budget     int // pulls left
-	allocation allocation
+	allocation string
 	success    float64 // the least reward that is one
 	turn       int
 }
@@ -51,7 +62,7 @@ func (b *budgeted) SelectArm(*rand.Rand) int {
 			gain = gainAfter(*d.(*bandit.Beta), b.budget, bestOther)
 		case byVPI:
 			gain = d.Gain(bestOther)
-		case roundRobin, biasedRobin:
+		default:
 			return b.turn
 		}
 		if v := improvement(gain, d.Mean(), bestOther); v > best {
@@ -93,85 +104,4 @@ func gainAfter(d bandit.Beta, pulls int, x float64) float64 {
 		sum += p * excess
 	}
 	return sum
-}
-
-// planned follows the Bayes-optimal plan for Bernoulli arms with Beta priors
-// over a finite number of pulls, found by backward induction (bandit.Plan).
-// Afterwards it takes the arm with the largest mean. A reward r strictly
-// between 0 and 1 counts as a success with probability r, which keeps its mean
-// (Agrawal & Goyal 2012).
-type planned struct {
-	ranked
-	plan   *bandit.Plan // shared, read only
-	left   int          // pulls
-	counts []int        // successes and failures of each arm
-}
-
-func (p *planned) SelectArm(*rand.Rand) int {
-	if p.left == 0 || p.len() == 1 {
-		return p.Greedy()
-	}
-	return p.plan.Best(p.counts)
-}
-
-func (p *planned) Update(arm int, reward float64, rng *rand.Rand) {
-	success := reward >= 1
-	if reward > 0 && reward < 1 {
-		success = rng.Float64() < reward
-	}
-	if success {
-		p.counts[2*arm]++
-		reward = 1
-	} else {
-		p.counts[2*arm+1]++
-		reward = 0
-	}
-	p.left = max(0, p.left-1)
-	p.ranked.Update(arm, reward, rng)
-}
-
-var budgetedKind = kind{"budgeted", "budget allocation", anyBelief, buildBudgeted}
-
-func buildBudgeted(d *builder) (maker, error) {
-	if d.Budget == nil {
-		return nil, errors.New("budget must be given: the number of pulls before committing to an arm, at least 1")
-	}
-	a := map[string]allocation{"biased-robin": biasedRobin, "lookahead": lookahead, "vpi": byVPI}[d.Allocation] // else roundRobin
-	budget, success := *d.Budget, 0.0
-	switch {
-	case a == lookahead && d.belief != "beta":
-		return nil, fmt.Errorf("allocation lookahead needs a belief of kind beta, not %s", d.belief)
-	case a == biasedRobin && !d.task.bounded():
-		return nil, errors.New("allocation biased-robin needs rewards in a bounded range: one in its upper half is a success")
-	case a == biasedRobin:
-		success = d.task.Low/2 + d.task.High/2
-	}
-	return func(b beliefs, _ []bandit.Beta) Policy {
-		return &budgeted{ranked: newRanked(b), budget: budget, allocation: a, success: success}
-	}, nil
-}
-
-var backwardInductionKind = kind{"backward-induction", "gamma horizon", betaOnly, buildPlanned}
-
-func buildPlanned(d *builder) (maker, error) {
-	if d.Horizon == nil {
-		return nil, errors.New("horizon must be given: the number of pulls to plan, at least 1")
-	}
-	c, err := d.clock()
-	if err != nil {
-		return nil, err
-	}
-	var plan *bandit.Plan
-	if d.task.Arms > 1 {
-		priors := make([]bandit.Beta, d.task.Arms)
-		for i := range priors {
-			priors[i] = *d.prior
-		}
-		if plan, err = bandit.NewPlan(priors, c.horizon, *d.Horizon, 0); err != nil {
-			return nil, err
-		}
-	}
-	return func(b beliefs, _ []bandit.Beta) Policy {
-		return &planned{ranked: newRanked(b), plan: plan, left: *d.Horizon, counts: make([]int, 2*b.len())}
-	}, nil
 }

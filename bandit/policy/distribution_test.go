@@ -274,14 +274,10 @@ func TestSchedulesDecay(t *testing.T) {
 // selected by is the one that learns.
 func TestDrawnMemberLearns(t *testing.T) {
 	rng := newRNG(12)
-	for _, kind := range []string{"thompson", "optimistic-stochastic"} {
-		for _, draw := range []string{"per-arm", "common"} {
-			for _, compare := range []string{"", "pairs"} {
-				spec := Spec{Kind: kind, Draw: draw}
-				if kind == "optimistic-stochastic" {
-					spec.Compare = compare
-				}
-				p := must.Get(New(spec, BeliefSpec{Update: "drawn", Step: new(0.5), Members: new(4)}, Task{Arms: 3, High: 1}, rng))(t)
+	for _, draw := range []string{"per-arm", "common"} {
+		for _, compare := range []string{"", "pairs"} {
+			for _, spec := range []Spec{Thompson{draw}, OptimisticStochastic{Draw: draw, Compare: compare}} {
+				p := must.Get(New(spec, PopulationBelief{Update: "drawn", Members: new(4), Steps: Steps{Step: new(0.5)}}, Task{Arms: 3, High: 1}, rng))(t)
 				var b beliefs
 				var m *members
 				switch p := p.(type) {
@@ -306,11 +302,11 @@ func TestDrawnMemberLearns(t *testing.T) {
 						}
 						moved++
 						if draw == "common" && k != m.drawn {
-							t.Fatalf("%s: member %d learned, %d was drawn", kind, k, m.drawn)
+							t.Fatalf("%T: member %d learned, %d was drawn", spec, k, m.drawn)
 						}
 					}
 					if moved > 1 {
-						t.Fatalf("%s: %d members learned", kind, moved)
+						t.Fatalf("%T: %d members learned", spec, moved)
 					}
 				}
 			}

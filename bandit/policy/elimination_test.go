@@ -13,7 +13,7 @@ import (
 
 // TestE3Wanders: as often as it has pulled one arm it has pulled any, but once.
 func TestE3Wanders(t *testing.T) {
-	m := must.Get(NewMaker(Spec{Kind: "e3"}, BeliefSpec{}, unit))(t)
+	m := must.Get(NewMaker(E3{}, nil, unit))(t)
 	p := m.New(nil).(*e3)
 	if want := math.Pow(100*5/0.1, 4); math.Abs(p.known-want) > 1e-9*want {
 		t.Errorf("an arm is known after %v pulls, want %v", p.known, want)
@@ -41,7 +41,7 @@ func TestE3Wanders(t *testing.T) {
 // TestE3OverflowIsGreedy: it leaves an arm when its mean falls below the
 // optimistic 1 of the next, and returns to the best only when all have.
 func TestE3OverflowIsGreedy(t *testing.T) {
-	p := must.Get(New(Spec{Kind: "e3-overflow"}, BeliefSpec{}, Task{Arms: 3, High: 1}, nil))(t)
+	p := must.Get(New(E3Overflow{}, nil, Task{Arms: 3, High: 1}, nil))(t)
 	var arms []int
 	for _, r := range []float64{1, 0, 1, 1, 0, 0, 1, 1} {
 		arm := p.SelectArm(nil)
@@ -58,8 +58,8 @@ func TestE3OverflowIsGreedy(t *testing.T) {
 // Binomial(runs, δ) happens once in a million.
 func TestEliminationsArePAC(t *testing.T) {
 	const arms, runs, failure, accuracy = 6, 60, 0.1, 0.25
-	for _, kind := range []string{"successive-elimination", "median-elimination"} {
-		m := must.Get(NewMaker(Spec{Kind: kind, Failure: new(failure), Accuracy: new(accuracy)}, BeliefSpec{}, Task{Arms: arms, Low: -1, High: 3}))(t)
+	for _, s := range []Spec{SuccessiveElimination{new(accuracy), new(failure)}, MedianElimination{new(accuracy), new(failure)}} {
+		m := must.Get(NewMaker(s, nil, Task{Arms: arms, Low: -1, High: 3}))(t)
 		failed, steps := 0, 0
 		for run := range uint64(runs) {
 			rng := newRNG(run)
@@ -83,15 +83,15 @@ func TestEliminationsArePAC(t *testing.T) {
 			}
 			p.Update(last, -1, nil)
 			if p.SelectArm(nil) != last {
-				t.Fatalf("%s: done, but another arm is selected", kind)
+				t.Fatalf("%T: done, but another arm is selected", s)
 			}
 		}
 		limit := 0
 		for b := (distuv.Binomial{N: runs, P: failure}); b.CDF(float64(limit)) < 1-1e-6; limit++ {
 		}
-		t.Logf("%s: %d of %d runs failed, %d pulls a run", kind, failed, runs, steps/runs)
+		t.Logf("%T: %d of %d runs failed, %d pulls a run", s, failed, runs, steps/runs)
 		if failed > limit {
-			t.Errorf("%s failed in %d of %d runs, more than %d", kind, failed, runs, limit)
+			t.Errorf("%T failed in %d of %d runs, more than %d", s, failed, runs, limit)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestBudgetedExactly(t *testing.T) {
 	weights[pulls] = 1
 	h := bandit.Weights(weights)
 	plan := must.Get(bandit.NewPlan(priors, h, pulls, 0))(t)
-	value := func(a allocation) float64 {
+	value := func(a string) float64 {
 		return must.Get(bandit.PolicyValue(priors, h, pulls, func(counts []int, _ []float64) int {
 			ds := slices.Clone(priors)
 			made := 0
@@ -160,7 +160,7 @@ func TestBudgetedExactly(t *testing.T) {
 			return p.SelectArm(nil)
 		}))(t)
 	}
-	turns, ahead, vpi := value(roundRobin), value(lookahead), value(byVPI)
+	turns, ahead, vpi := value("round-robin"), value(lookahead), value(byVPI)
 	t.Logf("round robin %.5f, lookahead %.5f, vpi %.5f, optimum %.5f", turns, ahead, vpi, plan.Value())
 	if !(ahead > turns) || ahead > plan.Value()+1e-12 || vpi > plan.Value()+1e-12 || turns > plan.Value()+1e-12 {
 		t.Errorf("round robin %v, lookahead %v, vpi %v, optimum %v", turns, ahead, vpi, plan.Value())
@@ -169,7 +169,7 @@ func TestBudgetedExactly(t *testing.T) {
 
 // TestBudgetedCommits: it stops learning, and biased-robin stays on a winner.
 func TestBudgetedCommits(t *testing.T) {
-	p := must.Get(New(Spec{Kind: "budgeted", Budget: new(6), Allocation: "biased-robin"}, BeliefSpec{Kind: "beta"}, Task{Arms: 3, High: 1}, nil))(t)
+	p := must.Get(New(Budgeted{Budget: new(6), Allocation: "biased-robin"}, BetaBelief{}, Task{Arms: 3, High: 1}, nil))(t)
 	var arms []int
 	for _, r := range []float64{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0} {
 		arm := p.SelectArm(nil)

@@ -14,8 +14,8 @@ func Example() {
 	means := []float64{0.2, 0.5, 0.7}
 	gamma := 0.99
 	p, err := policy.New(
-		policy.Spec{Kind: "optimistic", Gamma: &gamma},
-		policy.BeliefSpec{Kind: "beta"},
+		policy.Optimistic{Horizon: policy.Horizon{Gamma: &gamma}},
+		policy.BetaBelief{},
 		policy.Task{Arms: len(means), Low: 0, High: 1},
 		rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
@@ -45,8 +45,8 @@ func Example() {
 func ExampleMaker() {
 	horizon := 20
 	maker, err := policy.NewMaker(
-		policy.Spec{Kind: "backward-induction", Horizon: &horizon},
-		policy.BeliefSpec{Kind: "beta"},
+		policy.BackwardInduction{Horizon: policy.Horizon{Pulls: &horizon}},
+		policy.BetaBelief{},
 		policy.Task{Arms: 2, Low: 0, High: 1})
 	if err != nil {
 		fmt.Println(err)
@@ -75,17 +75,18 @@ func ExampleMaker() {
 // A specification is checked as a whole; errors say what is allowed.
 func ExampleNew_errors() {
 	task := policy.Task{Arms: 3, Low: 0, High: 1}
-	epsilon := 0.1
 	for _, s := range []policy.Spec{
-		{Kind: "thompson", Epsilon: &epsilon},
-		{Kind: "budgeted"},
+		policy.EpsilonGreedy{Epsilon: new(2.0)},
+		policy.Optimistic{Bound: "V", LowerBound: new(0.0)},
+		policy.Budgeted{},
 	} {
-		_, err := policy.New(s, policy.BeliefSpec{}, task, nil)
+		_, err := policy.New(s, nil, task, nil)
 		fmt.Println(err)
 	}
 	fmt.Println(task.Check(1.5))
 	// Output:
-	// policy: epsilon does not apply to thompson, which takes draw
+	// policy: epsilon is 2, must be in [0,1]
+	// policy: lower_bound has no effect with bound V: leave it out, or give it with bound U
 	// policy: budget must be given: the number of pulls before committing to an arm, at least 1
 	// reward 1.5 is not a finite number in [0, 1]
 }
@@ -104,7 +105,7 @@ func ExampleNewOn() {
 		}
 		arms[i] = arm
 	}
-	p, err := policy.NewOn(policy.Spec{Kind: "thompson"}, arms, policy.Task{Arms: 2, Low: 0, High: math.Inf(1)})
+	p, err := policy.NewOn(policy.Thompson{}, arms, policy.Task{Arms: 2, Low: 0, High: math.Inf(1)})
 	if err != nil {
 		fmt.Println(err)
 		return

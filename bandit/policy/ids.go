@@ -5,23 +5,31 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/rlrun/rlrun/bandit"
 )
 
-// ids is variance-based information-directed sampling (Russo & Van Roy 2018): It selects
-// arms with the distribution π that minimises
+// IDS is variance-based information-directed sampling (Russo & Van Roy 2018). It selects arms with the
+// distribution π that minimises
 //
 //	(Σ π_i Δ_i)² / Σ π_i v_i,
 //
-// where A* is the best arm, Δ_i = E max_j q_j − q̄_i is the regret and
-// v_i = Var(E[q_i | A*]) measures how much arm i tells about A*. Some minimiser
-// has at most two arms.
-//
-// Arms are independent, and each has a finite set of equally likely values. For
-// a population these are its members, and the result is exact. For any other
-// belief they are samples, drawn again whenever the belief changes. A step
-// takes time proportional to n²(M+1) for n arms of M values.
+// where A* is the best arm, Δ_i = E max_j q_j − q̄_i is the regret and v_i = Var(E[q_i | A*]) measures
+// how much arm i tells about A*. Some minimiser has at most two arms. A step takes time proportional
+// to n²(M+1) for n arms of M values.
+type IDS struct {
+	Samples *int `json:"samples,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Number of values by which a belief that is not a population is represented. Default: 256, a choice of ours."`
+}
+
+func (p IDS) build(t *setting) (maker, error) {
+	if t.populations() && p.Samples != nil {
+		return nil, fmt.Errorf("samples has no effect with a belief of kind %s, whose members are used: leave it out", nameOf(t.belief))
+	}
+	samples := or(p.Samples, 256)
+	return func(b beliefs) Policy { return newIDS(b, samples) }, nil
+}
+
+// ids gives each arm a finite set of equally likely values; arms are independent. For a population
+// these are its members, and the result is exact. For any other belief they are samples, drawn again
+// whenever the belief changes.
 type ids struct {
 	beliefs
 	m      int
@@ -188,14 +196,4 @@ func (s *ids) minimise() (i, j int, p float64) {
 func (s *ids) Update(arm int, reward float64, rng *rand.Rand) {
 	s.update(arm, reward, rng)
 	s.stale[arm] = true
-}
-
-var idsKind = kind{"ids", "samples", anyBelief, buildIDS}
-
-func buildIDS(d *builder) (maker, error) {
-	if d.Samples != nil && (d.belief == "population" || d.belief == "point") {
-		return nil, fmt.Errorf("samples does not apply to a belief of kind %s, whose members are used", d.belief)
-	}
-	samples := or(d.Samples, 256)
-	return func(b beliefs, _ []bandit.Beta) Policy { return newIDS(b, samples) }, nil
 }

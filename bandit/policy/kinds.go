@@ -1,116 +1,82 @@
 package policy
 
 import (
-	"fmt"
+	"errors"
+	"reflect"
 	"slices"
-	"strings"
-
-	"github.com/rlrun/rlrun/bandit"
 )
 
-// kind describes one kind of policy.
-type kind struct {
-	name    string   // in configurations
-	fields  string   // of Spec that it uses
-	beliefs []string // kinds that it works with, its default first
-	// build checks the fields and returns what makes policies. betas are the
-	// arms' beliefs if those are of kind beta.
-	build func(d *builder) (func(b beliefs, betas []bandit.Beta) Policy, error)
+// Kind describes a kind of policy.
+type Kind struct {
+	Name    string   // in configs
+	Doc     string   // what is selected, and the source
+	Spec    Spec     // its parameters, all left out
+	Beliefs []string // kinds of beliefs that it works with, its default first; none if it keeps counts of its own
 }
 
-// kinds are all policies, in the order of the documentation. A policy is one file, with
-// its type, its kind and what builds it, and a line here.
-var kinds = []kind{
-	greedyKind,
-	uniformKind,
-	epsilonGreedyKind,
-	softmaxKind,
-	thompsonKind,
-	optimisticKind,
-	stochasticKind,
-	vpiKind,
-	indexKind,
-	e3Kind,
-	e3OverflowKind,
-	ucb1Kind,
-	klUCBKind,
-	mossKind,
-	bayesUCBKind,
-	gittinsKind,
-	knowledgeGradientKind,
-	idsKind,
-	successiveEliminationKind,
-	medianEliminationKind,
-	budgetedKind,
-	backwardInductionKind,
+// kinds are all policies, in the order of the documentation. A policy is one file, with the struct of
+// its parameters and its type, and a line here.
+var kinds = []Kind{
+	{"greedy", "the arm with the largest mean (Sutton & Barto 2018, eq. 2.2)", Greedy{}, pointFirst},
+	{"uniform", "an arm at random; learns nothing", Uniform{}, nil},
+	{"epsilon-greedy", "at random with probability ε, else the largest mean (Sutton & Barto 2018, §2.2)", EpsilonGreedy{}, pointFirst},
+	{"softmax", "with probability ∝ exp(mean/temperature) (Sutton & Barto 1998, §2.3)", Softmax{}, pointFirst},
+	{"thompson", "the largest of one sample per arm (Thompson 1933)", Thompson{}, anyBelief},
+	{"optimistic", "by the paper's Algorithm 1: the largest advantage of exploring, if positive, else the largest mean (Dimitrakakis 2006)", Optimistic{}, anyBelief},
+	{"optimistic-stochastic", "by the paper's Algorithm 2: as optimistic, with δ drawn from the belief (Dimitrakakis 2006)", OptimisticStochastic{}, anyBelief},
+	{"vpi", "the largest mean + value of perfect information (Dearden, Friedman & Russell 1998)", VPI{}, anyBelief},
+	{"index", "the largest index λ of the paper's bound, or of a sharper one (docs/theory.md §1.9)", Index{}, anyBelief},
+	{"e3", "all arms in turn until each is known (which takes long), then the best (Kearns & Singh 2002)", E3{}, nil},
+	{"e3-overflow", "as e3 with the integer overflow of the paper's program (docs/paper.md)", E3Overflow{}, nil},
+	{"ucb1", "the largest mean + √(2 ln t/n) (Auer, Cesa-Bianchi & Fischer 2002)", UCB1{}, nil},
+	{"kl-ucb", "the largest mean that relative entropy allows (Garivier & Cappé 2011)", KLUCB{}, nil},
+	{"moss", "the largest mean + √(max(0, ln(H/(K n)))/n), for H pulls of K arms; without a horizon H is the number of the pull (Audibert & Bubeck 2009; Degenne & Perchet 2016)", MOSS{}, nil},
+	{"bayes-ucb", "the largest 1−1/t quantile (Kaufmann, Cappé & Garivier 2012)", BayesUCB{}, betaFirst},
+	{"gittins", "the largest Gittins index: optimal for discounted reward (Gittins 1979)", Gittins{}, betaOnly},
+	{"knowledge-gradient", "the largest mean + the expected improvement by one more reward (Ryzhov, Powell & Frazier 2012)", KnowledgeGradient{}, conjugate},
+	{"ids", "by the distribution with the least squared expected regret per information gained (Russo & Van Roy 2018)", IDS{}, anyBelief},
+	{"successive-elimination", "in turn the arms that may still be best; drops the others (Even-Dar, Mannor & Mansour 2006)", SuccessiveElimination{}, nil},
+	{"median-elimination", "as successive-elimination; drops half of the arms at a time (Even-Dar, Mannor & Mansour 2006)", MedianElimination{}, nil},
+	{"budgeted", "arms for budget pulls whose rewards do not count, then always the best arm (Madani, Lizotte & Greiner 2004)", Budgeted{}, anyBelief},
+	{"backward-induction", "the Bayes-optimal arm for horizon pulls of few arms (Bellman 1956)", BackwardInduction{}, betaOnly},
 }
-
-// boundedHorizon has the fields of policies that use the exploration threshold.
-const boundedHorizon = "gamma horizon hold lower_bound"
 
 // Kinds of beliefs that policies work with, the default first; never written to.
 var (
-	anyBelief  = BeliefKinds()
+	anyBelief  = first("population")
 	pointFirst = first("point")
 	betaFirst  = first("beta")
 	betaOnly   = []string{"beta"}
-	conjugate  = conjugateKinds()
+	conjugate  = []string{"beta", "gaussian", "normal-gamma"} // what one more reward is worth has a closed form
 )
 
 // first returns the kinds of beliefs, one of them first.
 func first(kind string) []string {
-	all := BeliefKinds()
-	i := slices.Index(all, kind)
-	return slices.Concat([]string{kind}, all[:i], all[i+1:])
-}
-
-// maker is what build returns.
-type maker = func(b beliefs, betas []bandit.Beta) Policy
-
-// Kinds returns the names of all policies.
-func Kinds() []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
+	names := []string{kind}
+	for _, k := range beliefKinds {
+		if k.Name != kind {
+			names = append(names, k.Name)
+		}
 	}
 	return names
 }
 
-func kindOf(name string) (kind, error) {
-	for _, k := range kinds {
-		if k.name == name {
-			return k, nil
-		}
+// Kinds returns all kinds of policies.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// kindOf returns the kind of a policy.
+func kindOf(s Spec) (Kind, error) {
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return typeOf(k.Spec) == typeOf(s) })
+	if i < 0 {
+		return Kind{}, errors.New("policy: none is given")
 	}
-	if name == "" {
-		return kind{}, fmt.Errorf("kind must be given: one of %s", strings.Join(Kinds(), ", "))
-	}
-	return kind{}, fmt.Errorf("kind is %q, must be one of %s", name, strings.Join(Kinds(), ", "))
+	return kinds[i], nil
 }
 
-// common reads draw.
-func (d *builder) common() (bool, error) {
-	if d.Draw != "common" {
-		return false, nil
+// typeOf returns the type of a struct that is given by itself or by a pointer, nil of nil.
+func typeOf(x any) reflect.Type {
+	if v := reflect.Indirect(reflect.ValueOf(x)); v.IsValid() {
+		return v.Type()
 	}
-	return true, d.onPopulations("draw", d.Draw)
-}
-
-// comparison reads compare.
-func (d *builder) comparison() (comparison, error) {
-	switch d.Compare {
-	case "pairs":
-		return withPairs, d.onPopulations("compare", d.Compare)
-	case "all-pairs":
-		return withAllPairs, d.onPopulations("compare", d.Compare)
-	}
-	return withMean, nil
-}
-
-// threshold reads what the exploration threshold needs.
-func (d *builder) threshold() (c clock, low float64, err error) {
-	if c, err = d.clock(); err == nil {
-		low, err = d.lower()
-	}
-	return c, low, err
+	return nil
 }

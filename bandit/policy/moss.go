@@ -1,18 +1,25 @@
 package policy
 
-import (
-	"math"
+import "math"
 
-	"github.com/rlrun/rlrun/bandit"
-)
+// MOSS, the minimax optimal strategy in the stochastic case, selects
+// argmax_i q̄_i + w·√(max(0, ln(H/(n·n_i)))/n_i) for H pulls of n arms (Audibert & Bubeck 2009). There
+// are n_i rewards of arm i, q̄_i is their mean, and w is the width of the range of rewards. An arm
+// whose share H/n is used up has no bonus left.
+type MOSS struct {
+	Horizon *int `json:"horizon,omitempty" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"H, the number of pulls. Default: the number of the pull, which is MOSS-anytime (Degenne & Perchet 2016) with alpha = 1."`
+}
 
-var mossKind = kind{"moss", "horizon", nil, buildMOSS}
+func (p MOSS) build(t *setting) (maker, error) {
+	width, err := t.width()
+	horizon := 0.0
+	if p.Horizon != nil {
+		horizon = float64(*p.Horizon)
+	}
+	return func(beliefs) Policy { return newMOSS(t.Arms, width, horizon) }, err
+}
 
-// newMOSS is MOSS, the minimax optimal strategy in the stochastic case (Audibert &
-// Bubeck 2009): mean + width·√(max(0, ln(H/(K n_i)))/n_i), for H pulls of K arms, n_i of
-// them of arm i so far. width is the width of the range of rewards. An arm whose share
-// H/K is used up has no bonus left. Without a horizon, 0, H is the number of the pull: it
-// is MOSS-anytime (Degenne & Perchet 2016) with α = 1.
+// newMOSS makes MOSS-anytime without a horizon, 0.
 func newMOSS(n int, width, horizon float64) *upperConfidence {
 	u := &upperConfidence{tally: newTally(n, 0)}
 	pulls := func(rewards float64) float64 { return rewards + 1 }
@@ -24,13 +31,4 @@ func newMOSS(n int, width, horizon float64) *upperConfidence {
 		return u.means[arm] + width*math.Sqrt(max(0, math.Log(share/float64(u.pulls[arm]))))*u.spread[arm]
 	})
 	return u
-}
-
-func buildMOSS(d *builder) (maker, error) {
-	width, err := d.width()
-	if err != nil || d.Horizon == nil {
-		return func(beliefs, []bandit.Beta) Policy { return newMOSS(d.task.Arms, width, 0) }, err
-	}
-	horizon := float64(*d.Horizon)
-	return func(beliefs, []bandit.Beta) Policy { return newMOSS(d.task.Arms, width, horizon) }, nil
 }

@@ -1,28 +1,47 @@
 package policy
 
 import (
-	"errors"
+	"cmp"
 	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// optimistic is Algorithm 1 of the paper, for any belief. It explores arm i
-// instead of the greedy arm j if the advantage of exploring is positive for
-// some δ > 0. Of several such arms it selects the one with the largest
-// advantage or, with byGamma, the one with the smallest γ*, that is the largest
-// φ*; these orders differ. In place of the paper's bound U the advantage may be
-// that of U⁺ or V (docs/theory.md §1.8). With p = P(q_i ≥ q̄_j+δ), per unit of
-// G,
+// Optimistic is Algorithm 1 of the paper (Dimitrakakis 2006; docs/theory.md §1.1). It explores arm i
+// instead of the greedy arm j if the advantage of exploring is positive for some δ > 0. In place of
+// the paper's bound U the advantage may be that of U⁺ or V (docs/theory.md §1.8). With
+// p = P(q_i ≥ q̄_j+δ), per unit of the horizon's weight G,
 //
 //	U:  sup δp − (1−p)ρ(q̄_j−b)
 //	U⁺: (1−ρ) sup δp − ρ(q̄_j−q̄_i)
 //	V:  (1−ρ) E(q_i−q̄_j)⁺ − ρ(q̄_j−q̄_i)
 //
-// Each is positive exactly if the index λ_i of its kind exceeds q̄_j, and at most
-// λ_i − q̄_j. So arms are visited in descending order of λ_i. It falls as ρ
-// grows, so that while a finite horizon runs down an old one remains a bound.
+// Of several such arms it selects the one with the largest advantage or, with order gamma, the one
+// with the smallest γ*, that is the largest φ*. These orders differ.
+type Optimistic struct {
+	Horizon
+	Hold       *int     `json:"hold,omitempty" jsonschema:"minimum=1,maximum=1000000000000,default=1" jsonschema_description:"T, the number of pulls of one exploration; default of the paper."`
+	LowerBound *float64 `json:"lower_bound,omitempty" when:"bound=U" jsonschema_description:"b, a lower bound on mean rewards. Default: the smallest reward of the task, as in the paper, where it is 0."`
+
+	Bound   string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U" jsonschema_description:"The bound on what exploring gains; default of the paper."`
+	Order   string `json:"order,omitempty" when:"bound=U and compare=mean" jsonschema:"enum=advantage,enum=gamma,default=advantage" jsonschema_description:"Which arm is taken if several are worth exploring: the one with the largest advantage sup U, or with the smallest gamma*. The paper has two arms; the default is a choice of ours."`
+	Compare string `json:"compare,omitempty" jsonschema:"enum=mean,enum=pairs,enum=all-pairs,default=mean" jsonschema_description:"How P(q_i >= q_j + delta) compares the population of arm i with arm j: with the mean of j, with the members of j one to one, or with all pairs of members. Default: the mean, which the paper's lemma needs (docs/theory.md 1.4)."`
+}
+
+func (p Optimistic) build(t *setting) (maker, error) {
+	bound, c, low, err := t.threshold(p.Bound, p.Horizon, *p.Hold, p.LowerBound)
+	return func(b beliefs) Policy {
+		if p.Compare != withMean {
+			return newOptimisticPairs(b, c, bound, low, p.Compare)
+		}
+		return newOptimistic(b, c, bound, low, p.Order == "gamma")
+	}, cmp.Or(err, t.onPopulations("compare", p.Compare, withMean))
+}
+
+// optimistic compares with the mean. Each advantage is positive exactly if the index λ_i of its kind
+// (docs/theory.md §1.9) exceeds q̄_j, and at most λ_i − q̄_j. So arms are visited in descending order
+// of λ_i. It falls as ρ grows, so that while a finite horizon runs down an old one remains a bound.
 type optimistic struct {
 	ranked
 	clock
@@ -126,27 +145,4 @@ func (o *optimistic) Update(arm int, reward float64, rng *rand.Rand) {
 	if arm != top {
 		o.bounds.set(arm, o.bound(arm))
 	}
-}
-
-var optimisticKind = kind{"optimistic", boundedHorizon + " bound order compare", anyBelief, buildOptimistic}
-
-func buildOptimistic(d *builder) (maker, error) {
-	kind, c, low, err := d.bounded(bandit.U)
-	if err != nil {
-		return nil, err
-	}
-	compare, err := d.comparison()
-	if err != nil {
-		return nil, err
-	}
-	byGamma := d.Order == "gamma"
-	if byGamma && (kind != bandit.U || compare != withMean) {
-		return nil, errors.New("order gamma needs bound U and compare mean")
-	}
-	return func(b beliefs, _ []bandit.Beta) Policy {
-		if compare != withMean {
-			return newOptimisticPairs(b, c, kind, low, compare)
-		}
-		return newOptimistic(b, c, kind, low, byGamma)
-	}, nil
 }

@@ -7,31 +7,15 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// comparison is what the event that arm i is better than the greedy arm j by δ
-// is taken to be. The paper writes q_j in places where its argument needs the
-// mean q̄_j (docs/theory.md §1.3), and leaves open how a population estimates the
-// probability of the other event.
-type comparison int
-
+// Values of the parameter compare: what the event that arm i is better than the
+// greedy arm j by δ is taken to be. The paper writes q_j in places where its
+// argument needs the mean q̄_j (docs/theory.md §1.3), and leaves open how a
+// population estimates the probability of the other event.
 const (
-	// withMean is q_i ≥ q̄_j + δ.
-	withMean comparison = iota
-	// withPairs is q_i^k ≥ q_j^k + δ, original member against original member.
-	withPairs
-	// withAllPairs is q_i^k ≥ q_j^l + δ for all K² pairs.
-	withAllPairs
+	withMean     = "mean"      // q_i ≥ q̄_j + δ
+	withPairs    = "pairs"     // q_i^k ≥ q_j^k + δ, original member against original member
+	withAllPairs = "all-pairs" // q_i^k ≥ q_j^l + δ for all K² pairs
 )
-
-// probability returns that of arm i being better than arm j by δ.
-func (c comparison) probability(i, j *bandit.Population, delta float64) float64 {
-	switch c {
-	case withPairs:
-		return bandit.ProbExceedsJoint(i, j, delta)
-	case withAllPairs:
-		return bandit.ProbExceeds(i, j, delta)
-	}
-	panic("policy: the mean is compared elsewhere")
-}
 
 // optimisticPairs is Algorithm 1 on populations compared in pairs: as
 // optimistic, with the differences D of the pairs in place of q_i − q̄_j. A step
@@ -41,12 +25,12 @@ type optimisticPairs struct {
 	clock
 	kind        bandit.IndexKind
 	low         float64 // b
-	compare     comparison
+	compare     string
 	differences []float64 // scratch
 	original    []float64 // scratch: the greedy arm's members by identity
 }
 
-func newOptimisticPairs(b beliefs, c clock, kind bandit.IndexKind, low float64, compare comparison) *optimisticPairs {
+func newOptimisticPairs(b beliefs, c clock, kind bandit.IndexKind, low float64, compare string) *optimisticPairs {
 	k := b.populations[0].Len()
 	o := &optimisticPairs{ranked: newRanked(b), clock: c, kind: kind, low: low, compare: compare}
 	o.original = make([]float64, k)
@@ -132,11 +116,11 @@ type stochasticPairs struct {
 	clock
 	low     float64 // b
 	members members
-	compare comparison
+	compare string
 	program bool
 }
 
-func newStochasticPairs(b beliefs, c clock, low float64, common bool, compare comparison, program bool) *stochasticPairs {
+func newStochasticPairs(b beliefs, c clock, low float64, common bool, compare string, program bool) *stochasticPairs {
 	return &stochasticPairs{newRanked(b), c, low, newMembers(b.populations[0].Len(), common), compare, program}
 }
 
@@ -165,10 +149,13 @@ func (s *stochasticPairs) SelectArm(rng *rand.Rand) int {
 			continue // the advantage cannot be positive
 		}
 		prob := 0.0
-		if s.compare == withMean {
+		switch s.compare {
+		case withMean:
 			prob = float64(p.Rank(m)) / float64(p.Len())
-		} else {
-			prob = s.compare.probability(p, &s.populations[j], delta)
+		case withPairs:
+			prob = bandit.ProbExceedsJoint(p, &s.populations[j], delta)
+		case withAllPairs:
+			prob = bandit.ProbExceeds(p, &s.populations[j], delta)
 		}
 		a := scale * advantage(delta, prob, cost)
 		if a <= 0 || a <= bar {

@@ -51,6 +51,7 @@ type Finisher interface {
 type beliefs struct {
 	learners    []bandit.Learner
 	populations []bandit.Population // the same ones, if that is what they are
+	betas       []bandit.Beta       // likewise
 }
 
 func (b *beliefs) len() int { return len(b.learners) }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/internal/tags"
 )
 
 var unit = Task{Arms: 5, Low: 0, High: 1}
@@ -23,139 +25,132 @@ func TestSpecErrors(t *testing.T) {
 		task   Task
 		want   string // what the error must say
 	}{
-		{Spec{}, BeliefSpec{}, unit, "policy: kind must be given: one of greedy, uniform, epsilon-greedy"},
-		{Spec{Kind: "thomson"}, BeliefSpec{}, unit, `policy: kind is "thomson", must be one of greedy`},
-		{Spec{Kind: "greedy"}, BeliefSpec{}, Task{Arms: 0, High: 1}, "arms is 0, must be between 1 and"},
-		{Spec{Kind: "greedy"}, BeliefSpec{}, Task{Arms: 1, Low: 1, High: 0}, "range of rewards [1, 0] is empty"},
-		{Spec{Kind: "greedy"}, BeliefSpec{}, Task{Arms: 1, Low: math.NaN(), High: 0}, "is empty"},
-		{Spec{Kind: "greedy", Epsilon: new(0.1)}, BeliefSpec{}, unit, "policy: epsilon does not apply to greedy, which has no parameters"},
-		{Spec{Kind: "thompson", Gamma: new(0.5)}, BeliefSpec{}, unit, "policy: gamma does not apply to thompson, which takes draw"},
-		{Spec{Kind: "epsilon-greedy", Epsilon: new(1.5)}, BeliefSpec{}, unit, "policy: epsilon is 1.5, must be in [0,1]"},
-		{Spec{Kind: "epsilon-greedy", Epsilon: new(math.NaN())}, BeliefSpec{}, unit, "epsilon is NaN"},
-		{Spec{Kind: "epsilon-greedy", Decay: new(-1.0)}, BeliefSpec{}, unit, "decay is -1, must be at least 0"},
-		{Spec{Kind: "softmax", Temperature: new(0.0)}, BeliefSpec{}, unit, "temperature is 0, must be more than 0"},
-		{Spec{Kind: "softmax", Temperature: new(inf)}, BeliefSpec{}, unit, "temperature is +Inf"},
-		{Spec{Kind: "optimistic-stochastic", Gamma: new(1.0)}, BeliefSpec{}, unit, "policy: gamma is 1, must be in [0,1) as the horizon is infinite; for an undiscounted problem give horizon, the number of pulls"},
-		{Spec{Kind: "index", Gamma: new(-0.1)}, BeliefSpec{}, unit, "gamma is -0.1, must be in [0,1]"},
-		{Spec{Kind: "index", Gamma: new(1.1), Horizon: new(10)}, BeliefSpec{}, unit, "gamma is 1.1, must be in [0,1]"},
-		{Spec{Kind: "optimistic", Horizon: new(0)}, BeliefSpec{}, unit, "horizon is 0, must be in [1,"},
-		{Spec{Kind: "optimistic", Hold: new(0)}, BeliefSpec{}, unit, "hold is 0, must be in [1,"},
-		{Spec{Kind: "optimistic", Bound: "W"}, BeliefSpec{}, unit, `bound is "W", must be U, U+ or V`},
-		{Spec{Kind: "optimistic", Bound: "V", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to bound U only"},
-		{Spec{Kind: "index", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to bound U only"},
-		{Spec{Kind: "optimistic", Order: "phi"}, BeliefSpec{}, unit, `order is "phi", must be advantage or gamma`},
-		{Spec{Kind: "optimistic", Order: "gamma", Compare: "pairs"}, BeliefSpec{}, unit, "order gamma needs bound U and compare mean"},
-		{Spec{Kind: "optimistic", Compare: "pair"}, BeliefSpec{}, unit, `compare is "pair", must be mean, pairs or all-pairs`},
-		{Spec{Kind: "optimistic-stochastic", Compare: "pairs"}, BeliefSpec{Kind: "beta"}, unit, "compare: pairs needs a belief of kind population, not beta"},
-		{Spec{Kind: "optimistic-stochastic", Choice: "program"}, BeliefSpec{Kind: "beta"}, unit, "choice: program needs a belief of kind population"},
-		{Spec{Kind: "thompson", Draw: "common"}, BeliefSpec{Kind: "gaussian"}, unit, "draw: common needs a belief of kind population"},
-		{Spec{Kind: "optimistic-stochastic"}, BeliefSpec{}, unbounded, "lower_bound must be given, as the rewards of this task have none"},
-		{Spec{Kind: "optimistic-stochastic", LowerBound: new(-inf)}, BeliefSpec{}, unbounded, "lower_bound is -Inf, must be finite"},
-		{Spec{Kind: "ucb1"}, BeliefSpec{}, unbounded, "policy: ucb1 needs rewards in a bounded range, not in [-Inf, +Inf]"},
-		{Spec{Kind: "kl-ucb"}, BeliefSpec{}, Task{Arms: 2, Low: 1, High: 1}, "kl-ucb needs rewards in a bounded range"},
-		{Spec{Kind: "ucb1", Confidence: new(-1.0)}, BeliefSpec{}, unit, "confidence is -1"},
-		{Spec{Kind: "bayes-ucb", Confidence: new(5.0)}, BeliefSpec{}, unit, "horizon must be given if confidence is not 0"},
-		{Spec{Kind: "bayes-ucb", Horizon: new(5)}, BeliefSpec{}, unit, "horizon matters only if confidence is not 0"},
-		{Spec{Kind: "gittins"}, BeliefSpec{Kind: "population"}, unit, "belief: policy gittins works with beta, not with population"},
-		{Spec{Kind: "gittins", Gamma: new(1.0)}, BeliefSpec{}, unit, "gamma is 1, must be in [0,1)"},
-		{Spec{Kind: "gittins"}, BeliefSpec{}, unbounded, "belief: kind beta needs rewards in [0,1], not in [-Inf, +Inf]"},
-		{Spec{Kind: "knowledge-gradient"}, BeliefSpec{Kind: "population"}, unit, "works with beta, gaussian, normal-gamma, not with population"},
-		{Spec{Kind: "ids", Samples: new(1)}, BeliefSpec{Kind: "beta"}, unit, "samples is 1, must be in [2,"},
-		{Spec{Kind: "ids", Samples: new(10)}, BeliefSpec{}, unit, "samples does not apply to a belief of kind population"},
-		{Spec{Kind: "median-elimination", Failure: new(1.0)}, BeliefSpec{}, unit, "failure is 1, must be in (0,1)"},
-		{Spec{Kind: "successive-elimination", Accuracy: new(0.0)}, BeliefSpec{}, unit, "accuracy is 0, must be more than 0"},
-		{Spec{Kind: "e3-overflow"}, BeliefSpec{}, unbounded, "e3-overflow needs a largest reward to be optimistic about"},
-		{Spec{Kind: "e3"}, BeliefSpec{Kind: "beta"}, unit, "belief: policy e3 keeps no beliefs: leave it out"},
-		{Spec{Kind: "budgeted"}, BeliefSpec{}, unit, "budget must be given"},
-		{Spec{Kind: "budgeted", Budget: new(0)}, BeliefSpec{}, unit, "budget is 0, must be in [1,"},
-		{Spec{Kind: "budgeted", Budget: new(9), Allocation: "lookahead"}, BeliefSpec{}, unit, "allocation lookahead needs a belief of kind beta, not population"},
-		{Spec{Kind: "budgeted", Budget: new(9), Allocation: "biased-robin"}, BeliefSpec{}, unbounded, "allocation biased-robin needs rewards in a bounded range"},
-		{Spec{Kind: "backward-induction"}, BeliefSpec{}, unit, "horizon must be given"},
-		{Spec{Kind: "backward-induction", Horizon: new(1000)}, BeliefSpec{}, unit, "policy: a plan of 1000 pulls of 5 arms takes"},
+		{nil, nil, unit, "policy: none is given"},
+		{(*Greedy)(nil), nil, unit, "policy: none is given"},
+		{Greedy{}, nil, Task{Arms: 0, High: 1}, "arms is 0, must be between 1 and"},
+		{Greedy{}, nil, Task{Arms: 1, Low: 1, High: 0}, "range of rewards [1, 0] is empty"},
+		{Greedy{}, nil, Task{Arms: 1, Low: math.NaN(), High: 0}, "is empty"},
+		{EpsilonGreedy{Epsilon: new(1.5)}, nil, unit, "policy: epsilon is 1.5, must be in [0,1]"},
+		{EpsilonGreedy{Epsilon: new(math.NaN())}, nil, unit, "epsilon is NaN"},
+		{EpsilonGreedy{Decay: new(-1.0)}, nil, unit, "decay is -1, must be at least 0"},
+		{Softmax{Temperature: new(0.0)}, nil, unit, "temperature is 0, must be more than 0"},
+		{Softmax{Temperature: new(inf)}, nil, unit, "temperature is +Inf"},
+		{OptimisticStochastic{Horizon: Horizon{Gamma: new(1.0)}}, nil, unit, "policy: gamma is 1, must be in [0,1) as the horizon is infinite; for an undiscounted problem give horizon, the number of pulls"},
+		{Index{Horizon: Horizon{Gamma: new(-0.1)}}, nil, unit, "gamma is -0.1, must be in [0,1]"},
+		{Index{Horizon: Horizon{Gamma: new(1.1), Pulls: new(10)}}, nil, unit, "gamma is 1.1, must be in [0,1]"},
+		{Optimistic{Horizon: Horizon{Pulls: new(0)}}, nil, unit, "horizon is 0, must be in [1,"},
+		{Optimistic{Hold: new(0)}, nil, unit, "hold is 0, must be in [1,"},
+		{Optimistic{Bound: "W"}, nil, unit, `bound is "W", must be U, U+ or V`},
+		{Optimistic{Bound: "V", LowerBound: new(0.0)}, nil, unit, "policy: lower_bound has no effect with bound V: leave it out, or give it with bound U"},
+		{Index{LowerBound: new(0.0)}, nil, unit, "policy: lower_bound has no effect with bound V: leave it out, or give it with bound U"},
+		{Optimistic{Order: "phi"}, nil, unit, `order is "phi", must be advantage or gamma`},
+		{Optimistic{Order: "gamma", Compare: "pairs"}, nil, unit, "order has no effect with compare pairs: leave it out, or give it with bound U and compare mean"},
+		{Optimistic{Compare: "pair"}, nil, unit, `compare is "pair", must be mean, pairs or all-pairs`},
+		{OptimisticStochastic{Compare: "pairs"}, BetaBelief{}, unit, "compare: pairs needs a belief of kind population, not beta"},
+		{OptimisticStochastic{Choice: "program"}, BetaBelief{}, unit, "choice: program needs a belief of kind population"},
+		{Thompson{Draw: "common"}, GaussianBelief{}, unit, "draw: common needs a belief of kind population"},
+		{OptimisticStochastic{}, nil, unbounded, "lower_bound must be given, as the rewards of this task have none"},
+		{OptimisticStochastic{LowerBound: new(-inf)}, nil, unbounded, "lower_bound is -Inf, must be finite"},
+		{UCB1{}, nil, unbounded, "policy: ucb1 needs rewards in a bounded range, not in [-Inf, +Inf]"},
+		{KLUCB{}, nil, Task{Arms: 2, Low: 1, High: 1}, "kl-ucb needs rewards in a bounded range"},
+		{UCB1{Confidence: new(-1.0)}, nil, unit, "confidence is -1"},
+		{BayesUCB{Confidence: new(5.0)}, nil, unit, "horizon must be given if confidence is not 0"},
+		{BayesUCB{Horizon: new(5)}, nil, unit, "horizon has no effect with confidence 0: leave it out, or give it with a confidence other than 0"},
+		{Gittins{}, PopulationBelief{}, unit, "belief: policy gittins works with beta, not with population"},
+		{Gittins{Gamma: new(1.0)}, nil, unit, "gamma is 1, must be in [0,1)"},
+		{Gittins{}, nil, unbounded, "belief: kind beta needs rewards in [0,1], not in [-Inf, +Inf]"},
+		{KnowledgeGradient{}, PopulationBelief{}, unit, "works with beta, gaussian, normal-gamma, not with population"},
+		{IDS{Samples: new(1)}, BetaBelief{}, unit, "samples is 1, must be in [2,"},
+		{IDS{Samples: new(10)}, nil, unit, "samples has no effect with a belief of kind population"},
+		{MedianElimination{Failure: new(1.0)}, nil, unit, "failure is 1, must be in (0,1)"},
+		{SuccessiveElimination{Accuracy: new(0.0)}, nil, unit, "accuracy is 0, must be more than 0"},
+		{E3Overflow{}, nil, unbounded, "e3-overflow needs a largest reward to be optimistic about"},
+		{E3{}, BetaBelief{}, unit, "belief: policy e3 keeps no beliefs: leave it out"},
+		{Budgeted{}, nil, unit, "budget must be given"},
+		{Budgeted{Budget: new(0)}, nil, unit, "budget is 0, must be in [1,"},
+		{Budgeted{Budget: new(9), Allocation: "lookahead"}, nil, unit, "allocation lookahead needs a belief of kind beta, not population"},
+		{Budgeted{Budget: new(9), Allocation: "biased-robin"}, nil, unbounded, "allocation biased-robin needs rewards in a bounded range"},
+		{BackwardInduction{}, nil, unit, "horizon must be given"},
+		{BackwardInduction{Horizon: Horizon{Pulls: new(1000)}}, nil, unit, "policy: a plan of 1000 pulls of 5 arms takes"},
 
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "populace"}, unit, `belief: kind is "populace", must be one of ` + strings.Join(BeliefKinds(), ", ")},
-		{Spec{Kind: "thompson"}, BeliefSpec{Members: new(0)}, unit, "belief: members is 0, must be in [1,"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Members: new(1_000_000)}, Task{Arms: 3000, High: 1}, "members is 1000000, too many for 3000 arms"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "point", Members: new(16)}, unit, "members does not apply to point"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta", Members: new(16)}, unit, "members does not apply to beta, which takes a, b"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Step: new(0.0)}, unit, "step is 0, must be in (0,1]"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Step: new(1.5)}, unit, "step is 1.5"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Mask: new(0.5)}, unit, "mask applies to update bernoulli only"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Update: "bernoulli", Mask: new(0.0)}, unit, "mask is 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Update: "some"}, unit, `update is "some", must be all, drawn, bernoulli, exponential, poisson or independent`},
-		{Spec{Kind: "thompson"}, BeliefSpec{Schedule: "linear"}, unit, `schedule is "linear", must be constant or harmonic`},
-		{Spec{Kind: "thompson"}, BeliefSpec{Schedule: "harmonic", Step: new(0.1)}, unit, "step does not apply to schedule harmonic"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Weight: new(2.0)}, unit, "prior_weight applies to schedule harmonic only"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Schedule: "harmonic", Weight: new(-2.0)}, unit, "prior_weight is -2"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Prior: "gamma"}, unit, `prior is "gamma", must be uniform, beta or normal`},
-		{Spec{Kind: "thompson"}, BeliefSpec{Low: new(1.0), High: new(0.0)}, unit, "low is 1, above high, 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{A: new(1.0)}, unit, "a does not apply to population"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Prior: "beta", A: new(-1.0)}, unit, "a is -1, must be more than 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta", B: new(0.0)}, unit, "b is 0, must be more than 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "gaussian", SD: new(0.0)}, unit, "sd is 0, must be more than 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "normal-gamma", Alpha: new(0.5)}, unit, "alpha is 0.5, must be more than 0.5"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "particles", Members: new(0)}, unit, "members is 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "particles", Likelihood: "bernoulli"}, unbounded, "likelihood bernoulli needs rewards in [0,1], not in [-Inf, +Inf]"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "particles", High: new(2.0)}, unit, "prior must lie in [0,1] for likelihood bernoulli"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "particles", Noise: new(2.0)}, unit, "noise does not apply to particles"},
+		{Thompson{}, PopulationBelief{Members: new(0)}, unit, "belief: members is 0, must be in [1,"},
+		{Thompson{}, PopulationBelief{Members: new(1_000_000)}, Task{Arms: 3000, High: 1}, "members is 1000000, too many for 3000 arms"},
+		{Thompson{}, PopulationBelief{Steps: Steps{Step: new(0.0)}}, unit, "step is 0, must be in (0,1]"},
+		{Thompson{}, PopulationBelief{Steps: Steps{Step: new(1.5)}}, unit, "step is 1.5"},
+		{Thompson{}, PopulationBelief{Mask: new(0.5)}, unit, "belief: mask has no effect with update all: leave it out, or give it with update bernoulli"},
+		{Thompson{}, PopulationBelief{Update: "bernoulli", Mask: new(0.0)}, unit, "mask is 0"},
+		{Thompson{}, PopulationBelief{Update: "some"}, unit, `update is "some", must be all, drawn, bernoulli, exponential, poisson or independent`},
+		{Thompson{}, PopulationBelief{Steps: Steps{Schedule: "linear"}}, unit, `schedule is "linear", must be constant or harmonic`},
+		{Thompson{}, PopulationBelief{Steps: Steps{Step: new(0.1), Schedule: "harmonic"}}, unit, "step has no effect with schedule harmonic: leave it out, or give it with schedule constant"},
+		{Thompson{}, PopulationBelief{Steps: Steps{Weight: new(2.0)}}, unit, "prior_weight has no effect with schedule constant"},
+		{Thompson{}, PopulationBelief{Steps: Steps{Schedule: "harmonic", Weight: new(-2.0)}}, unit, "prior_weight is -2"},
+		{Thompson{}, PopulationBelief{Prior: Prior{Distribution: "gamma"}}, unit, `prior is "gamma", must be uniform, beta or normal`},
+		{Thompson{}, PopulationBelief{Prior: Prior{Low: new(1.0), High: new(0.0)}}, unit, "low is 1, above high, 0"},
+		{Thompson{}, PopulationBelief{Prior: Prior{A: new(1.0)}}, unit, "a has no effect with prior uniform: leave it out, or give it with prior beta"},
+		{Thompson{}, PopulationBelief{Prior: Prior{Distribution: "beta", A: new(-1.0)}}, unit, "a is -1, must be more than 0"},
+		{Thompson{}, BetaBelief{B: new(0.0)}, unit, "b is 0, must be more than 0"},
+		{Thompson{}, GaussianBelief{SD: new(0.0)}, unit, "sd is 0, must be more than 0"},
+		{Thompson{}, NormalGammaBelief{Alpha: new(0.5)}, unit, "alpha is 0.5, must be more than 0.5"},
+		{Thompson{}, ParticleBelief{Members: new(0)}, unit, "members is 0"},
+		{Thompson{}, ParticleBelief{Likelihood: "bernoulli"}, unbounded, "likelihood bernoulli needs rewards in [0,1], not in [-Inf, +Inf]"},
+		{Thompson{}, ParticleBelief{Prior: Prior{High: new(2.0)}}, unit, "prior must lie in [0,1] for likelihood bernoulli"},
+		{Thompson{}, ParticleBelief{Noise: new(2.0)}, unit, "noise has no effect with likelihood bernoulli, the default for rewards in [0,1]"},
 	} {
 		p, err := New(c.spec, c.belief, c.task, newRNG(1))
 		if err == nil {
 			t.Errorf("%+v with %+v made a %T, want an error that says %q", c.spec, c.belief, p, c.want)
 		} else if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s with %+v: error %q does not say %q", c.spec.Kind, c.belief, err, c.want)
+			t.Errorf("%T with %+v: error %q does not say %q", c.spec, c.belief, err, c.want)
 		}
 	}
 }
 
 // variants are specifications of every kind, with what its options change.
-func variants() []Spec {
-	var all []Spec
+func variants() (all []Spec) {
 	for _, k := range Kinds() {
-		s := Spec{Kind: k}
-		switch k {
-		case "budgeted":
-			s.Budget = new(40)
+		switch k.Spec.(type) {
+		case Budgeted:
 			for _, a := range []string{"", "biased-robin", "vpi"} {
-				s.Allocation = a
-				all = append(all, s)
+				all = append(all, Budgeted{Budget: new(40), Allocation: a})
 			}
-			continue
-		case "backward-induction":
-			s.Horizon = new(8)
-		case "bayes-ucb":
-			all = append(all, Spec{Kind: k, Confidence: new(1.0), Horizon: new(100)})
-		case "gittins":
-			s.Gamma = new(0.6)
-		case "optimistic", "index":
+		case BackwardInduction:
+			all = append(all, BackwardInduction{Horizon{Pulls: new(8)}})
+		case BayesUCB:
+			all = append(all, BayesUCB{Confidence: new(1.0), Horizon: new(100)}, BayesUCB{})
+		case Gittins:
+			all = append(all, Gittins{Gamma: new(0.6)})
+		case Optimistic, Index:
+			far, near := Horizon{Pulls: new(50)}, Horizon{Gamma: new(0.9)}
 			for _, bound := range []string{"U", "U+", "V"} {
-				all = append(all, Spec{Kind: k, Bound: bound, Horizon: new(50)}, Spec{Kind: k, Bound: bound, Gamma: new(0.9), Hold: new(3)})
+				all = append(all, Optimistic{Bound: bound, Horizon: far}, Optimistic{Bound: bound, Horizon: near, Hold: new(3)},
+					Index{Bound: bound, Horizon: far}, Index{Bound: bound, Horizon: near, Hold: new(3)})
 			}
-			if k == "optimistic" {
-				all = append(all, Spec{Kind: k, Order: "gamma"})
-			}
-		case "optimistic-stochastic":
-			all = append(all, Spec{Kind: k, Gamma: new(0.9), Horizon: new(50)})
-		case "epsilon-greedy", "softmax":
-			s.Decay = new(0.1)
+			all = append(all, Optimistic{Order: "gamma"}, k.Spec)
+		case OptimisticStochastic:
+			all = append(all, OptimisticStochastic{Horizon: Horizon{Gamma: new(0.9), Pulls: new(50)}}, k.Spec)
+		case EpsilonGreedy:
+			all = append(all, EpsilonGreedy{Decay: new(0.1)})
+		case Softmax:
+			all = append(all, Softmax{Decay: new(0.1)})
+		default:
+			all = append(all, k.Spec)
 		}
-		all = append(all, s)
 	}
 	return all
 }
 
 // populationVariants are those that only populations have.
 func populationVariants() []Spec {
-	all := []Spec{{Kind: "thompson", Draw: "common"}}
+	all := []Spec{Thompson{Draw: "common"}}
 	for _, compare := range []string{"pairs", "all-pairs"} {
 		for _, bound := range []string{"U", "U+", "V"} {
-			all = append(all, Spec{Kind: "optimistic", Compare: compare, Bound: bound})
+			all = append(all, Optimistic{Compare: compare, Bound: bound})
 		}
 	}
 	for _, compare := range []string{"", "pairs", "all-pairs"} {
 		for _, draw := range []string{"", "common"} {
 			for _, choice := range []string{"", "program"} {
-				all = append(all, Spec{Kind: "optimistic-stochastic", Compare: compare, Draw: draw, Choice: choice})
+				all = append(all, OptimisticStochastic{Compare: compare, Draw: draw, Choice: choice})
 			}
 		}
 	}
@@ -170,28 +165,29 @@ func eachCombination(t *testing.T, task Task, visit func(name string, m *Maker))
 		if err != nil {
 			t.Fatalf("%+v with %+v: %v", s, b, err)
 		}
-		visit(fmt.Sprintf("%s/%s%s%s%s%s%s on %s %s", s.Kind, s.Bound, s.Compare, s.Draw, s.Choice, s.Order, s.Allocation, b.Kind, b.Update), m)
+		visit(fmt.Sprintf("%T%s on %T%s", s, must.Get(json.Marshal(s))(t), b, must.Get(json.Marshal(b))(t)), m)
 	}
 	for _, s := range variants() {
-		k := must.Get(kindOf(s.Kind))(t)
-		if k.beliefs == nil {
-			try(s, BeliefSpec{})
+		k := must.Get(kindOf(s))(t)
+		if k.Beliefs == nil {
+			try(s, nil)
 		}
-		for _, b := range k.beliefs {
-			spec := BeliefSpec{Kind: b}
-			if b == "particles" {
-				spec.Members = new(10)
+		for _, b := range BeliefKinds() {
+			if b.Name == "particles" {
+				b.Spec = ParticleBelief{Members: new(10)}
 			}
-			try(s, spec)
+			if slices.Contains(k.Beliefs, b.Name) {
+				try(s, b.Spec)
+			}
 		}
 	}
 	for _, s := range populationVariants() {
 		for _, update := range []string{"all", "drawn", "bernoulli", "exponential", "poisson"} {
-			try(s, BeliefSpec{Update: update, Members: new(6), Step: new(0.2)})
+			try(s, PopulationBelief{Update: update, Members: new(6), Steps: Steps{Step: new(0.2)}})
 		}
-		try(s, BeliefSpec{Kind: "point", Schedule: "harmonic"})
+		try(s, PointBelief{Steps: Steps{Schedule: "harmonic"}})
 	}
-	try(Spec{Kind: "budgeted", Budget: new(20), Allocation: "lookahead"}, BeliefSpec{Kind: "beta"})
+	try(Budgeted{Budget: new(20), Allocation: "lookahead"}, BetaBelief{})
 }
 
 // TestEveryCombinationPlays runs everything that New accepts, on one arm, two and
@@ -227,21 +223,21 @@ type plain struct{ bandit.Learner }
 // make, and on any other.
 func TestNewOn(t *testing.T) {
 	for _, s := range variants() {
-		k := must.Get(kindOf(s.Kind))(t)
+		k := must.Get(kindOf(s))(t)
 		given, others := make([]bandit.Learner, unit.Arms), make([]bandit.Learner, unit.Arms)
 		for i := range given {
 			given[i] = &bandit.Gaussian{Mu: 0.5, Sigma: 1, Noise: 1}
 			others[i] = plain{&bandit.Gaussian{Mu: 0.5, Sigma: 1, Noise: 1}}
 		}
 		p, err := NewOn(s, given, unit)
-		if takes := slices.Contains(k.beliefs, "particles"); takes != (err == nil) {
-			t.Errorf("%s: %v", s.Kind, err)
+		if takes := slices.Contains(k.Beliefs, "particles"); takes != (err == nil) {
+			t.Errorf("%s: %v", k.Name, err)
 		}
 		if err != nil {
 			continue
 		}
 		q := must.Get(NewOn(s, others, unit))(t)
-		twin := must.Get(New(s, BeliefSpec{Kind: "gaussian"}, unit, nil))(t)
+		twin := must.Get(New(s, GaussianBelief{}, unit, nil))(t)
 		rng, same, other := newRNG(2), newRNG(2), newRNG(2)
 		for step := range 40 {
 			reward := float64((step / 3) % 2)
@@ -259,12 +255,11 @@ func TestNewOn(t *testing.T) {
 		}
 	}
 	for want, err := range map[string]error{
-		"there are 1 beliefs about 5 arms": second(NewOn(Spec{Kind: "greedy"}, []bandit.Learner{&bandit.Beta{A: 1, B: 1}}, unit)),
-		"gittins does not work with every": second(NewOn(Spec{Kind: "gittins"}, make([]bandit.Learner, 5), unit)),
-		"e3 does not work with every":      second(NewOn(Spec{Kind: "e3"}, make([]bandit.Learner, 5), unit)),
-		"policy: kind is \"foo\"":          second(NewOn(Spec{Kind: "foo"}, make([]bandit.Learner, 5), unit)),
-		"policy: epsilon is 2":             second(NewOn(Spec{Kind: "epsilon-greedy", Epsilon: new(2.0)}, make([]bandit.Learner, 5), unit)),
-		"population, not one of your own":  second(NewOn(Spec{Kind: "thompson", Draw: "common"}, make([]bandit.Learner, 5), unit)),
+		"there are 1 beliefs about 5 arms": second(NewOn(Greedy{}, []bandit.Learner{&bandit.Beta{A: 1, B: 1}}, unit)),
+		"gittins does not work with every": second(NewOn(Gittins{}, make([]bandit.Learner, 5), unit)),
+		"e3 does not work with every":      second(NewOn(E3{}, make([]bandit.Learner, 5), unit)),
+		"policy: epsilon is 2":             second(NewOn(EpsilonGreedy{Epsilon: new(2.0)}, make([]bandit.Learner, 5), unit)),
+		"population, not one of your own":  second(NewOn(Thompson{Draw: "common"}, make([]bandit.Learner, 5), unit)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
@@ -313,12 +308,12 @@ func TestUnboundedTasks(t *testing.T) {
 	inf := math.Inf(1)
 	task := Task{Arms: 4, Low: -inf, High: inf}
 	for _, s := range []Spec{
-		{Kind: "thompson"}, {Kind: "vpi"}, {Kind: "index"}, {Kind: "knowledge-gradient"}, {Kind: "bayes-ucb"}, {Kind: "ids"},
-		{Kind: "optimistic", LowerBound: new(-3.0)}, {Kind: "optimistic-stochastic", LowerBound: new(-3.0)},
+		Thompson{}, VPI{}, Index{}, KnowledgeGradient{}, BayesUCB{}, IDS{},
+		Optimistic{LowerBound: new(-3.0)}, OptimisticStochastic{LowerBound: new(-3.0)},
 	} {
-		for _, b := range []BeliefSpec{{Kind: "gaussian"}, {Kind: "normal-gamma"}, {Kind: "particles", Prior: "normal", Members: new(30)}, {Kind: "population", Prior: "normal", SD: new(2.0)}} {
-			k, _ := kindOf(s.Kind)
-			if !slices.Contains(k.beliefs, b.Kind) {
+		for _, b := range []BeliefSpec{GaussianBelief{}, NormalGammaBelief{}, ParticleBelief{Prior: Prior{Distribution: "normal"}, Members: new(30)}, PopulationBelief{Prior: Prior{Distribution: "normal", SD: new(2.0)}}} {
+			k := must.Get(kindOf(s))(t)
+			if !slices.Contains(k.Beliefs, nameOf(b)) {
 				continue
 			}
 			rng := newRNG(4)
@@ -332,9 +327,9 @@ func TestUnboundedTasks(t *testing.T) {
 				pulls[arm]++
 				p.Update(arm, float64(arm)+rng.NormFloat64(), rng)
 			}
-			explores := s.Kind == "thompson" || s.Kind == "bayes-ucb" || s.Kind == "index"
-			if explores && b.Kind != "population" && pulls[3] < 100 {
-				t.Errorf("%s on %s: the best arm got %d of 300 pulls: %v", s.Kind, b.Kind, pulls[3], pulls)
+			explores := slices.Contains([]string{"thompson", "bayes-ucb", "index"}, k.Name)
+			if explores && nameOf(b) != "population" && pulls[3] < 100 {
+				t.Errorf("%s on %s: the best arm got %d of 300 pulls: %v", k.Name, nameOf(b), pulls[3], pulls)
 			}
 		}
 	}
@@ -357,31 +352,21 @@ func TestTaskCheck(t *testing.T) {
 	}
 }
 
-// TestSchemaTagsAgree: the names in the tags are those that the code knows.
-func TestSchemaTagsAgree(t *testing.T) {
-	known := map[string]bool{}
-	for _, spec := range []any{Spec{}, BeliefSpec{}} {
-		for f := range reflect.TypeOf(spec).Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			known[name] = true
-			if f.Tag.Get("jsonschema_description") == "" {
-				t.Errorf("%s has no description", name)
+// TestParametersAreDescribed: each has a name, a description, and a default that can be read.
+func TestParametersAreDescribed(t *testing.T) {
+	specs := map[string]any{}
+	for _, k := range Kinds() {
+		specs[k.Name] = k.Spec
+	}
+	for _, k := range BeliefKinds() {
+		specs[k.Name] = k.Spec
+	}
+	for name, spec := range specs {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(spec)) {
+			if !f.Anonymous && (f.Tag.Get("json") == "" || f.Tag.Get("jsonschema_description") == "") {
+				t.Errorf("%s: %s has no name or no description", name, f.Name)
 			}
 		}
-	}
-	used := map[string]bool{}
-	for _, name := range Kinds() {
-		k := must.Get(kindOf(name))(t)
-		for field := range strings.FieldsSeq(k.fields) {
-			if used[field] = true; !known[field] {
-				t.Errorf("%s takes %s, which is no field", name, field)
-			}
-		}
-	}
-	for field := range reflect.TypeFor[Spec]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name != "kind" && !used[name] {
-			t.Errorf("no policy takes %s", name)
-		}
+		must.Get(tags.Complete(spec))(t)
 	}
 }

@@ -138,10 +138,10 @@ func TestBayesUCBLevel(t *testing.T) {
 		spec Spec
 		want float64
 	}{
-		{Spec{Kind: "bayes-ucb"}, 1. / 10},
-		{Spec{Kind: "bayes-ucb", Confidence: new(2.0), Horizon: new(1000)}, 1 / (10 * math.Log(1000) * math.Log(1000))},
+		{BayesUCB{}, 1. / 10},
+		{BayesUCB{Confidence: new(2.0), Horizon: new(1000)}, 1 / (10 * math.Log(1000) * math.Log(1000))},
 	} {
-		p := must.Get(New(c.spec, BeliefSpec{}, unit, nil))(t)
+		p := must.Get(New(c.spec, nil, unit, nil))(t)
 		u := p.(*bayesUCB)
 		for range 9 {
 			u.Update(2, 1, nil)
@@ -191,7 +191,7 @@ func TestRegretLaws(t *testing.T) {
 	type result struct{ mean, stderr float64 }
 	of := func(s Spec, b BeliefSpec) result {
 		mean, stderr := regret(t, s, b, arms, steps, runs)
-		t.Logf("%-22s %-10s %8.1f ± %.1f", s.Kind, b.Kind, mean, stderr)
+		t.Logf("%-24T %-20T %8.1f ± %.1f", s, b, mean, stderr)
 		return result{mean, stderr}
 	}
 	below := func(a, b result, what string) {
@@ -200,17 +200,17 @@ func TestRegretLaws(t *testing.T) {
 			t.Errorf("%s: %v is not well below %v", what, a, b)
 		}
 	}
-	random := of(Spec{Kind: "uniform"}, BeliefSpec{})
-	ucb := of(Spec{Kind: "ucb1"}, BeliefSpec{})
-	kl := of(Spec{Kind: "kl-ucb"}, BeliefSpec{})
-	bayes := of(Spec{Kind: "bayes-ucb"}, BeliefSpec{})
-	thompson := of(Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta"})
-	information := of(Spec{Kind: "ids", Samples: new(20)}, BeliefSpec{Kind: "beta"})
+	random := of(Uniform{}, nil)
+	ucb := of(UCB1{}, nil)
+	kl := of(KLUCB{}, nil)
+	bayes := of(BayesUCB{}, nil)
+	thompson := of(Thompson{}, BetaBelief{})
+	information := of(IDS{Samples: new(20)}, BetaBelief{})
 	below(ucb, random, "UCB1 against uniform")
 	below(kl, ucb, "KL-UCB against UCB1")
 	below(bayes, ucb, "Bayes-UCB against UCB1")
 	below(thompson, ucb, "Thompson sampling against UCB1")
 	below(information, ucb, "information-directed sampling against UCB1")
-	e3 := of(Spec{Kind: "e3"}, BeliefSpec{})
+	e3 := of(E3{}, nil)
 	below(ucb, e3, "UCB1 against E³, which never ends its exploration")
 }

@@ -7,13 +7,17 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// vpi is exploration by the myopic value of perfect information (Dearden,
-// Friedman & Russell 1998): it selects argmax_i q̄_i + VPI_i. With j the greedy
-// arm and s the second best,
+// VPI selects argmax_i q̄_i + VPI_i, with the myopic value of perfect information (Dearden, Friedman
+// & Russell 1998). With j the greedy arm and s the second best,
 //
 //	VPI_i = E(q_i − q̄_j)⁺ for i ≠ j,   VPI_j = E(q̄_s − q_j)⁺.
-//
-// Arms i ≠ j are visited in descending order of ℓ_i, the root in ℓ of q̄_i +
+type VPI struct{}
+
+func (VPI) build(*setting) (maker, error) {
+	return func(b beliefs) Policy { return newVPI(b) }, nil
+}
+
+// vpi visits the arms i ≠ j in descending order of ℓ_i, the root in ℓ of q̄_i +
 // E(q_i−ℓ)⁺ = ℓ + η. Here η ≥ 0 is any number; for η = 0 the root is the index
 // λ^V_i(½) of docs/theory.md §1.9. The left side falls no faster than −ℓ. Hence
 // q̄_i + E(q_i−q̄_j)⁺ ≤ η + ℓ_i + (ℓ_i−q̄_j)⁺, and the search ends where this
@@ -137,7 +141,3 @@ func (v *vpi) Update(arm int, reward float64, rng *rand.Rand) {
 		v.bounds.set(arm, v.bound(arm))
 	}
 }
-
-var vpiKind = kind{"vpi", "", anyBelief, func(*builder) (maker, error) {
-	return func(b beliefs, _ []bandit.Beta) Policy { return newVPI(b) }, nil
-}}

@@ -92,34 +92,25 @@ func (a *populations) GreedyPolicy(context.Context, int, []int) ([]int, error) {
 func TestOneStateDecidesAsTheBandit(t *testing.T) {
 	gamma, bound := 0.98, low
 	spec := framework.Spec{ID: "test/bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: arms}, RewardLow: low, RewardHigh: 1, Continuing: true}
-	optimistic := func(kind, score, compare string) policy.Spec {
-		s := policy.Spec{Kind: kind, Bound: score, Compare: compare, Gamma: &gamma}
-		if score == "U" || score == "" {
-			s.LowerBound = &bound
-		}
-		return s
-	}
-	stochastic := optimistic("optimistic-stochastic", "", "")
-	common := stochastic
-	common.Draw = "common"
+	weights := policy.Horizon{Gamma: &gamma}
 	for name, tt := range map[string]struct {
 		policy policy.Spec
 		rule   options.DeciderConfig
 	}{
-		"mean U":            {optimistic("optimistic", "U", ""), options.DeciderConfig{Rule: options.RuleOptimistic}},
-		"mean V":            {optimistic("optimistic", "V", ""), options.DeciderConfig{Rule: options.RuleOptimistic, Bound: bandit.V}},
-		"paired V":          {optimistic("optimistic", "V", "pairs"), options.DeciderConfig{Rule: options.RuleCommonModel, Bound: bandit.V}},
-		"index U":           {optimistic("index", "U", ""), options.DeciderConfig{Rule: options.RuleIndex}},
-		"index U+":          {optimistic("index", "U+", ""), options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.UPlus}},
-		"stochastic common": {common, options.DeciderConfig{Rule: options.RuleOptimisticStochastic, Common: true}},
-		"never":             {policy.Spec{Kind: "greedy"}, options.DeciderConfig{Rule: options.RuleNever}},
+		"mean U":            {policy.Optimistic{Horizon: weights, LowerBound: &bound}, options.DeciderConfig{Rule: options.RuleOptimistic}},
+		"mean V":            {policy.Optimistic{Horizon: weights, Bound: "V"}, options.DeciderConfig{Rule: options.RuleOptimistic, Bound: bandit.V}},
+		"paired V":          {policy.Optimistic{Horizon: weights, Bound: "V", Compare: "pairs"}, options.DeciderConfig{Rule: options.RuleCommonModel, Bound: bandit.V}},
+		"index U":           {policy.Index{Horizon: weights, Bound: "U", LowerBound: &bound}, options.DeciderConfig{Rule: options.RuleIndex}},
+		"index U+":          {policy.Index{Horizon: weights, Bound: "U+"}, options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.UPlus}},
+		"stochastic common": {policy.OptimisticStochastic{Horizon: weights, LowerBound: &bound, Draw: "common"}, options.DeciderConfig{Rule: options.RuleOptimisticStochastic, Common: true}},
+		"never":             {policy.Greedy{}, options.DeciderConfig{Rule: options.RuleNever}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.rule.Horizon = bandit.Discounted(gamma)
 			explored := 0
 			for s := range uint64(20) {
 				k, alpha := members, step
-				pol := must.Get(policy.New(tt.policy, policy.BeliefSpec{Kind: "population", Members: &k, Step: &alpha, Update: "bernoulli"},
+				pol := must.Get(policy.New(tt.policy, policy.PopulationBelief{Members: &k, Update: "bernoulli", Steps: policy.Steps{Step: &alpha}},
 					policy.Task{Arms: arms, Low: low, High: 1}, seed.Stream(s, seed.Bootstrap)))(t)
 				agent := must.Get(New(t.Context(), newPopulations(t, s), spec, 1, Config{Decider: tt.rule}))(t)
 				decisions, updates := seed.Stream(s, seed.Decisions), seed.Stream(s, seed.Exploration)

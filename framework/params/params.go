@@ -29,21 +29,25 @@ import (
 // as in when:"policy=softmax", when:"map=none" (none is left out) or
 // when:"replays=0 and schedule=harmonic or planning!=0"; Decode refuses it with others.
 func Schema(defaults any) json.RawMessage {
+	data, err := json.Marshal(schemaOf(defaults))
+	if err != nil {
+		panic("params: schema cannot be encoded: " + err.Error()) // the tags are wrong: a bug of the plugin
+	}
+	return data
+}
+
+func schemaOf(defaults any) *jsonschema.Schema {
 	r := jsonschema.Reflector{ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Anonymous: true}
 	schema := r.Reflect(defaults)
 	values, err := json.Marshal(defaults)
 	if err == nil {
 		err = setDefaults(schema, values)
 	}
-	setEffects(schema, "", tags.Effects(defaults))
-	var data []byte
-	if err == nil {
-		data, err = json.Marshal(schema)
-	}
 	if err != nil {
-		panic("params: schema cannot be encoded: " + err.Error()) // the tags are wrong: a bug of the plugin
+		panic("params: defaults cannot be encoded: " + err.Error()) // a bug of the plugin
 	}
-	return data
+	setEffects(schema, "", tags.Effects(defaults))
+	return schema
 }
 
 // setDefaults gives every property its value in the JSON object values.
@@ -90,6 +94,17 @@ func Decode(data json.RawMessage, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil
 	}
+	if err := decode(data, v); err != nil {
+		return err
+	}
+	if err := tags.CheckEffect(data, v); err != nil {
+		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+	}
+	return nil
+}
+
+// decode is Decode without the check of effects.
+func decode(data json.RawMessage, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
@@ -97,9 +112,6 @@ func Decode(data json.RawMessage, v any) error {
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fmt.Errorf("params: more than one value: %w", framework.ErrInvalidParams)
-	}
-	if err := tags.CheckEffect(data, v); err != nil {
-		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	return nil
 }

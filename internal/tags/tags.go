@@ -3,6 +3,7 @@
 package tags
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -15,8 +16,36 @@ import (
 // first error, which names the parameter.
 func Check(p any) error { return check("", reflect.ValueOf(p), false) }
 
-// CheckGiven is Check for structs whose fields are zero if they are not given.
-func CheckGiven(p any) error { return check("", reflect.ValueOf(p), true) }
+// Complete returns a struct, given by itself or by a pointer, in which every parameter that is not
+// given, so nil or empty, has the default of its tag. It returns an error if one that is given is out
+// of range or has no effect (see CheckEffect).
+func Complete[T any](p T) (T, error) {
+	given := reflect.Indirect(reflect.ValueOf(p))
+	v := reflect.New(given.Type()).Elem()
+	v.Set(given)
+	if err := check("", v, true); err != nil {
+		return p, err
+	}
+	object, err := json.Marshal(p)
+	if err != nil {
+		return p, err
+	}
+	for _, f := range fields(v) {
+		for rule := range strings.SplitSeq(f.tag.Get("jsonschema"), ",") {
+			text, is := strings.CutPrefix(rule, "default=")
+			switch {
+			case !is || !f.value.IsZero():
+			case f.value.Kind() == reflect.String:
+				f.value.SetString(text)
+			default:
+				if err := json.Unmarshal([]byte(text), f.value.Addr().Interface()); err != nil {
+					panic("tags: the default of " + f.name + ": " + err.Error())
+				}
+			}
+		}
+	}
+	return v.Interface().(T), checkEffect("", object, v)
+}
 
 // check checks a struct whose parameters begin with a prefix. optional says that zero is
 // not given.

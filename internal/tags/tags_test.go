@@ -51,12 +51,37 @@ func TestCheckFindsWhatIsOutOfRange(t *testing.T) {
 	}
 }
 
-// Zero is not given; a pointer to zero is.
-func TestCheckGivenLeavesOutWhatIsZero(t *testing.T) {
-	if err := CheckGiven(&checked{}); err != nil {
-		t.Error(err)
+type completed struct {
+	inner2
+	Members *int     `json:"members,omitempty" jsonschema:"minimum=1,default=9"`
+	Rule    string   `json:"rule,omitempty" jsonschema:"enum=a,enum=b,default=a"`
+	Mask    *float64 `json:"mask,omitempty" when:"rule=b" jsonschema:"default=0.5"`
+	Low     *float64 `json:"low,omitempty"`
+}
+
+type inner2 struct {
+	Gamma *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1,default=0.25"`
+}
+
+// What is not given has its default; what is given is checked, a pointer to zero, too.
+func TestComplete(t *testing.T) {
+	got, err := Complete(completed{Members: new(3)})
+	if err != nil || *got.Members != 3 || *got.Gamma != 0.25 || got.Rule != "a" || *got.Mask != 0.5 || got.Low != nil {
+		t.Errorf("%+v, %v", got, err)
 	}
-	if err := CheckGiven(&checked{Beta: new(0.0)}); err == nil || err.Error() != "beta is 0, must be more than 0" {
-		t.Error(err)
+	got, err = Complete(completed{inner2: inner2{new(0.0)}, Rule: "b", Mask: new(1.0)})
+	if err != nil || *got.Gamma != 0 || *got.Mask != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for want, given := range map[string]completed{
+		"members is 0, must be at least 1":                                     {Members: new(0)},
+		"gamma is 2, must be in [0,1]":                                         {inner2: inner2{new(2.0)}},
+		`rule is "c", must be a or b`:                                          {Rule: "c"},
+		"low is NaN, must be a number":                                         {Low: new(math.NaN())},
+		"mask has no effect with rule a: leave it out, or give it with rule b": {Mask: new(0.5)},
+	} {
+		if _, err := Complete(given); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/invopop/jsonschema"
-
 	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -25,19 +23,45 @@ const ID = "rlrun/bandit@1"
 
 // Params are the parameters of the agent.
 type Params struct {
-	Policy policy.Spec       `json:"policy" jsonschema:"required" jsonschema_description:"How arms are selected."`
-	Belief policy.BeliefSpec `json:"belief,omitempty" jsonschema_description:"The belief about the arms. Default: one that suits the policy."`
+	Policy params.Choice[policies] `json:"policy" jsonschema:"required" jsonschema_description:"How arms are selected."`
+	Belief params.Choice[beliefs]  `json:"belief,omitempty" jsonschema_description:"The belief about the mean reward of an arm. Default: one that suits the policy; as in the paper, a population, or a point for epsilon-greedy."`
 }
 
-// JSONSchemaExtend adds the choices that come from the lists of package policy.
-func (Params) JSONSchemaExtend(s *jsonschema.Schema) {
-	for object, names := range map[string][]string{"policy": policy.Kinds(), "belief": policy.BeliefKinds()} {
-		params, _ := s.Properties.Get(object)
-		kind, _ := params.Properties.Get("kind")
-		for _, name := range names {
-			kind.Enum = append(kind.Enum, name)
-		}
+// policies are the kinds of policies.
+type policies struct{}
+
+func (policies) Kinds() (kinds []params.Kind) {
+	for _, k := range policy.Kinds() {
+		kinds = append(kinds, params.Kind{Name: k.Name, Doc: "Selects " + k.Doc + ".", Params: k.Spec})
 	}
+	return kinds
+}
+
+// beliefs are the kinds of beliefs.
+type beliefs struct{}
+
+func (beliefs) Kinds() (kinds []params.Kind) {
+	for _, k := range policy.BeliefKinds() {
+		kinds = append(kinds, params.Kind{Name: k.Name, Doc: k.Doc + ".", Params: k.Spec})
+	}
+	return kinds
+}
+
+// Specs returns what the parameters say. The belief is nil if they leave it out.
+func (p Params) Specs() (policy.Spec, policy.BeliefSpec, error) {
+	given, err := p.Policy.Decode()
+	if err != nil {
+		return nil, nil, fmt.Errorf("policy: %w", err)
+	}
+	s := given.(policy.Spec)
+	if p.Belief == nil {
+		return s, nil, nil
+	}
+	belief, err := p.Belief.Decode()
+	if err != nil {
+		return nil, nil, fmt.Errorf("belief: %w", err)
+	}
+	return s, belief.(policy.BeliefSpec), nil
 }
 
 // Plugin returns the agent as a plugin.
@@ -70,10 +94,14 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error)
 		return nil, fmt.Errorf("%s plays bandits, which have one state; %s has more: %w", ID, spec.ID, framework.ErrUnsupported)
 	}
 	task := policy.Task{Arms: int(arms.N), Low: spec.RewardLow, High: spec.RewardHigh}
-	maker, err := policy.NewMaker(p.Policy, p.Belief, task)
+	s, b, err := p.Specs()
+	if err != nil {
+		return nil, err
+	}
+	maker, err := policy.NewMaker(s, b, task)
 	if err != nil {
 		// Parameters that suit other tasks are not wrong in themselves.
-		if _, elsewhere := policy.NewMaker(p.Policy, p.Belief, policy.Task{Arms: task.Arms, High: 1}); elsewhere == nil {
+		if _, elsewhere := policy.NewMaker(s, b, policy.Task{Arms: task.Arms, High: 1}); elsewhere == nil {
 			return nil, fmt.Errorf("%s: %w: %w", spec.ID, err, framework.ErrUnsupported)
 		}
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)

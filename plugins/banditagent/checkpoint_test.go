@@ -15,8 +15,8 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-// policies are parameters of every policy that reach all it may keep.
-var policies = map[string][]string{
+// cases are parameters of every policy that reach all it may keep.
+var cases = map[string][]string{
 	"greedy":                 {``},
 	"uniform":                {``},
 	"epsilon-greedy":         {`,"epsilon":0.2,"decay":0.01`},
@@ -41,8 +41,8 @@ var policies = map[string][]string{
 	"backward-induction":     {`,"horizon":9`},
 }
 
-var beliefs = []string{``, `"kind":"point"`, `"kind":"beta"`, `"kind":"gaussian"`, `"kind":"normal-gamma"`, `"kind":"particles","members":20`,
-	`"members":6,"update":"poisson","schedule":"harmonic"`, `"members":8,"update":"drawn"`, `"update":"bernoulli"`}
+var someBeliefs = []string{`null`, `{"kind":"point"}`, `{"kind":"beta"}`, `{"kind":"gaussian"}`, `{"kind":"normal-gamma"}`, `{"kind":"particles","members":20}`,
+	`{"kind":"population","members":6,"update":"poisson","schedule":"harmonic"}`, `{"kind":"population","members":8,"update":"drawn"}`, `{"kind":"population","update":"bernoulli"}`}
 
 // bernoulli describes a bandit of five arms.
 var bernoulli = framework.Spec{ID: "test/bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 5}, RewardHigh: 1, Continuing: true}
@@ -71,9 +71,9 @@ func pull(t *testing.T, a vector.Agent, lane, from, to int) (arms []int64) {
 func TestEveryPolicyCanBeSaved(t *testing.T) {
 	for _, kind := range policy.Kinds() {
 		tried := 0
-		for _, more := range policies[kind] {
-			for _, belief := range beliefs {
-				params := json.RawMessage(fmt.Sprintf(`{"policy":{"kind":%q%s},"belief":{%s}}`, kind, more, belief))
+		for _, more := range cases[kind.Name] {
+			for _, belief := range someBeliefs {
+				params := json.RawMessage(fmt.Sprintf(`{"policy":{"kind":%q%s},"belief":%s}`, kind.Name, more, belief))
 				open := func() vector.Agent {
 					a, err := Plugin().OpenAgent(t.Context(), params, bernoulli, 2)
 					if err != nil {
@@ -106,8 +106,8 @@ func TestEveryPolicyCanBeSaved(t *testing.T) {
 				})
 			}
 		}
-		if tried < len(policies[kind]) || tried == 0 {
-			t.Errorf("%s: only %d of the parameters suit it", kind, tried)
+		if tried < len(cases[kind.Name]) || tried == 0 {
+			t.Errorf("%s: only %d of the parameters suit it", kind.Name, tried)
 		}
 	}
 }

@@ -49,9 +49,9 @@ func TestRelabelledArms(t *testing.T) {
 	}
 	for _, kind := range policy.Kinds() {
 		tried := 0
-		for _, more := range policies[kind] {
-			for _, belief := range []string{`{}`, `{"kind":"beta"}`} {
-				params := json.RawMessage(fmt.Sprintf(`{"policy":{"kind":%q%s},"belief":%s}`, kind, more, belief))
+		for _, more := range cases[kind.Name] {
+			for _, belief := range []string{`null`, `{"kind":"beta"}`} {
+				params := json.RawMessage(fmt.Sprintf(`{"policy":{"kind":%q%s},"belief":%s}`, kind.Name, more, belief))
 				first, last := play(params, 0, 1), play(params, bernoulli.Action.(space.Discrete).N-1, 1+runs)
 				if first == nil {
 					continue
@@ -62,8 +62,8 @@ func TestRelabelledArms(t *testing.T) {
 				}
 			}
 		}
-		if tried < len(policies[kind]) {
-			t.Errorf("%s: only %d of the parameters were tried", kind, tried)
+		if tried < len(cases[kind.Name]) {
+			t.Errorf("%s: only %d of the parameters were tried", kind.Name, tried)
 		}
 	}
 }

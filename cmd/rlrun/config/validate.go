@@ -91,8 +91,17 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 		return leaves(best)
 	}
 	var out []*jsonschema.ValidationError
+	choices := map[string]bool{} // that a value is none of
 	for _, c := range e.Causes {
-		out = append(out, leaves(c)...)
+		for _, leaf := range leaves(c) {
+			_, choice := leaf.ErrorKind.(*kind.Enum)
+			at := strings.Join(leaf.InstanceLocation, "/")
+			if _, tag := leaf.ErrorKind.(*kind.Const); tag && choices[at] {
+				continue // the choice says so
+			}
+			choices[at] = choices[at] || choice
+			out = append(out, leaf)
+		}
 	}
 	return out
 }

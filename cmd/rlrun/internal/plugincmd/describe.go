@@ -85,7 +85,8 @@ type param struct {
 	*jsonschema.Schema
 }
 
-// readParams lists the parameters of a schema in its order, inner ones as a.b.
+// readParams lists the parameters of a schema in its order, inner ones as a.b. Those of each kind of
+// a mapping {kind: NAME, …} follow the kind.
 func readParams(schema json.RawMessage) ([]param, error) {
 	if len(schema) == 0 {
 		return nil, nil
@@ -95,8 +96,8 @@ func readParams(schema json.RawMessage) ([]param, error) {
 		return nil, err
 	}
 	var out []param
-	var walk func(p param, depth int)
-	walk = func(p param, depth int) {
+	var walk func(p param, prefix string, depth int)
+	walk = func(p param, prefix string, depth int) {
 		if p.Schema == nil { // the property is null
 			return
 		}
@@ -105,19 +106,26 @@ func readParams(schema json.RawMessage) ([]param, error) {
 			d.Description = cmp.Or(p.Description, d.Description)
 			p.Schema = &d
 		}
-		prefix := ""
 		if p.path != "" {
 			out = append(out, p)
-			prefix = p.path + "."
 		}
 		if p.Properties == nil || depth > 8 {
 			return
 		}
 		for x := p.Properties.Oldest(); x != nil; x = x.Next() {
-			walk(param{prefix + x.Key, slices.Contains(p.Required, x.Key), x.Value}, depth+1)
+			walk(param{prefix + x.Key, slices.Contains(p.Required, x.Key), x.Value}, prefix+x.Key+".", depth+1)
+		}
+		for _, alternative := range p.AnyOf {
+			if alternative.Properties == nil {
+				continue
+			}
+			if kind, ok := alternative.Properties.Delete("kind"); ok && kind.Const != nil {
+				alternative.Type = ""
+				walk(param{path: fmt.Sprintf("%s: {kind: %v}", p.path, kind.Const), Schema: alternative}, prefix, depth+1)
+			}
 		}
 	}
-	walk(param{Schema: &root}, 0)
+	walk(param{Schema: &root}, "", 0)
 	return out, nil
 }
 
