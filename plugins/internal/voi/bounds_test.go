@@ -83,13 +83,13 @@ func TestLearnedBoundsAreLikeKnownOnes(t *testing.T) {
 				p.Learn(s, a, r, y)
 				s = y
 			}
-			p.b.outside = p.b.learnsLow
+			p.belief.outside = p.belief.learnsLow
 			p.due = true
 			p.Plan(s, 1000)
 			return p
 		}
 		p := play(math.Inf(-1), math.Inf(1))
-		low, high := p.b.low, p.b.low+p.b.scale
+		low, high := p.belief.low, p.belief.low+p.belief.scale
 		if low > 0 || high < 10*size || high-low > 20*size {
 			t.Errorf("seed %d: bounds %v and %v of rewards of size %v", seed, low, high, size)
 		}
@@ -102,8 +102,8 @@ func TestLearnedBoundsAreLikeKnownOnes(t *testing.T) {
 				t.Errorf("seed %d, state %d: action %d, with known bounds %d", seed, s, p.Greedy(s), q.Greedy(s))
 			}
 		}
-		for i := range p.b.pairs {
-			x, y := &p.b.pairs[i], &q.b.pairs[i]
+		for i := range p.belief.pairs {
+			x, y := &p.belief.pairs[i], &q.belief.pairs[i]
 			if math.Abs(x.mean-y.mean) > 1e-9 || math.Abs(x.m2-y.m2) > 1e-9*(1+y.m2) {
 				t.Errorf("seed %d, pair %d: mean %v and sum of squares %v, with known bounds %v and %v", seed, i, x.mean, x.m2, y.mean, y.m2)
 			}

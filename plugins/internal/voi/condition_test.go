@@ -14,8 +14,8 @@ func corridor(gamma float64, gaps ...float64) *meanModel {
 	for range len(gaps) + 1 {
 		b.addState()
 	}
-	m := &meanModel{b: b, gamma: gamma, policy: make([]int32, len(gaps)+1), v: make([]float64, len(gaps)+1), gap: make([]float64, 2*(len(gaps)+1)), fresh: make([]float64, 2*(len(gaps)+1))}
-	for s := range m.v {
+	m := &meanModel{belief: b, gamma: gamma, policy: make([]int32, len(gaps)+1), values: make([]float64, len(gaps)+1), gap: make([]float64, 2*(len(gaps)+1)), fresh: make([]float64, 2*(len(gaps)+1))}
+	for s := range m.values {
 		y := min(s+1, len(gaps))
 		m.policy[s] = 1
 		b.pairs[2*s] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}}
@@ -35,18 +35,18 @@ func TestConditionT(t *testing.T) {
 	gaps := []float64{3, 1, 0.5, 2}
 	for _, prize := range []float64{0.5, 1.9, 2.5, 4, 8, 20} {
 		m := corridor(gamma, gaps...)
-		prizes := make([]float64, 2*len(m.v))
+		prizes := make([]float64, 2*len(m.values))
 		for i := range prizes {
 			prizes[i] = -1
 		}
 		prizes[len(prizes)-2] = prize
-		e := explorer{m: m}
+		e := explorer{model: m}
 		worth := prize
 		for s := len(gaps); s >= 0; s-- {
 			if s < len(gaps) {
 				worth = gamma*worth - gaps[s]
 			}
-			aim := e.target(s, prizes, make([]joint, len(m.v)))
+			aim := e.target(s, prizes, make([]joint, len(m.values)))
 			switch explores := e.first(s) >= 0; {
 			case explores != (worth > 0) || (aim >= 0) != explores:
 				t.Errorf("prize %v, state %d: the detour is worth %v; explores %v, aims at %d", prize, s, worth, explores, aim)
@@ -76,27 +76,27 @@ func TestPrizesByDefinition(t *testing.T) {
 			p.AddState() // its pairs were never tried
 			p.resize()
 			p.plan(0, horizon)
-			a, m, b := &p.a, &p.model, p.b
-			p.x.update(m, horizon)
+			a, m, b := &p.gains, &p.model, p.belief
+			p.prospects.update(m, horizon)
 			a.horizon, a.share = horizon, 1             // all of the horizon is this pair's
 			b.discovered.found = 0.7 * b.discovered.all // many pairs may find a state
-			for i := range p.b.pairs {
-				x, s := &p.b.pairs[i], i/3
+			for i := range p.belief.pairs {
+				x, s := &p.belief.pairs[i], i/3
 				m.found[i] = b.discovered.share(b.kind(s, i%3))
 				var routes routes
 				worth := 1 + 5*rng.Float64()
 				a.finder.find(&routes, m, s, worth, false)
-				c := pairCase{value: m.v[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: math.Pow(horizon, 2*rng.Float64()-1) - 0.1, h: a.shown(i, &routes)}
+				c := pairCase{value: m.values[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: math.Pow(horizon, 2*rng.Float64()-1) - 0.1, h: a.shown(i, &routes)}
 				if rng.IntN(2) == 0 { // nearly as good as this pair, so that it takes many tries to tell
 					c.bestOther = repeatValue(m.gamma, c.h.r+m.gamma*c.h.v-c.value, c.h) * (0.9 + 0.2*rng.Float64())
 				}
 				var o outcomes
-				p.x.newOutcomes(&o, m, s, routes.f, routes.c)
+				p.prospects.newOutcomes(&o, m, s, routes.f, routes.c)
 				c.outcomes = o.at(nil, m.found[i])
 				c.base = means(c.outcomes)
-				c.base.r = p.x.meanFirst
+				c.base.r = p.prospects.meanFirst
 				if x.n > 0 {
-					c.base.r = p.x.newRewards(p.b, x)
+					c.base.r = p.prospects.newRewards(p.belief, x)
 				}
 				sum, weight := 0.0, 0.0
 				got := a.prize(&c, i, &routes, worth, &sum, &weight)
@@ -176,7 +176,7 @@ func TestPreposteriorVariance(t *testing.T) {
 		p.Learn(0, 0, r, 0)
 	}
 	p.plan(0, 500)
-	a, x := &p.a, &p.b.pairs[0]
+	a, x := &p.gains, &p.belief.pairs[0]
 	c := pairCase{h: a.shown(0, &a.best[0]), base: row{r: x.mean}}
 	a.deviate(&c, x, &a.best[0], 0)
 	for _, k := range []float64{1, 3, 12, 100} {
@@ -204,21 +204,21 @@ func TestFirstTry(t *testing.T) {
 	p := walk(t, Sup, 40)
 	y := p.AddState()
 	p.Plan(0, 500)
-	a, m := &p.a, &p.model
+	a, m := &p.gains, &p.model
 	i := 3 * y
 	var c pairCase
 	var routes routes
 	a.finder.find(&routes, m, y, 3, false)
 	var o outcomes
-	p.x.newOutcomes(&o, m, y, routes.f, routes.c)
+	p.prospects.newOutcomes(&o, m, y, routes.f, routes.c)
 	c.outcomes = o.at(nil, m.found[i])
 	c.base = means(c.outcomes)
 	weight := map[float64]float64{} // of the base after the same outcome to the end, by horizon
 	for _, horizon := range []float64{5, 500, 50_000} {
-		p.x.update(m, horizon)
+		p.prospects.update(m, horizon)
 		a.untried(&c, true)
 		for k, o := range c.outcomes {
-			same, other := a.scenarios[2*k*len(a.x.first)], a.scenarios[2*k*len(a.x.first)+1]
+			same, other := a.scenarios[2*k*len(a.prospects.first)], a.scenarios[2*k*len(a.prospects.first)+1]
 			if d := c.base.f - o.f; math.Abs(d) > 1e-3 {
 				weight[horizon] = (same.f - o.f) / d
 			}
@@ -231,12 +231,12 @@ func TestFirstTry(t *testing.T) {
 		t.Errorf("weights of the base after the same outcome to the end: %v", weight)
 	}
 
-	p.x.update(m, 500)
+	p.prospects.update(m, 500)
 	a.untried(&c, true)
 	p.Learn(y, 0, 0, 0)
-	z := p.b.successors.predict(&p.b.pairs[i].toNext, 1, 1)
+	z := p.belief.successors.predict(&p.belief.pairs[i].toNext, 1, 1)
 	for k, o := range c.outcomes {
-		x, y := a.scenarios[2*k*len(a.x.first)], a.scenarios[2*k*len(a.x.first)+1]
+		x, y := a.scenarios[2*k*len(a.prospects.first)], a.scenarios[2*k*len(a.prospects.first)+1]
 		mean := func(x0, y0 float64) float64 { return (x.p*x0 + y.p*y0) / (x.p + y.p) }
 		if got, want := mean(x.v, y.v), (1-z)*o.v+z*c.base.v; math.Abs(got-want) > 1e-9*math.Abs(want) {
 			t.Errorf("outcome %d: mean value %v, want %v", k, got, want)
@@ -280,8 +280,8 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 	for _, horizon := range []float64{50, 1000} {
 		p := walk(t, Mean, 200)
 		p.Plan(0, horizon)
-		a, gamma := &p.a, p.model.gamma
-		for s := range p.b.States() {
+		a, gamma := &p.gains, p.model.gamma
+		for s := range p.belief.States() {
 			clear(a.succeeds)
 			prizes := []float64{rng.Float64(), rng.Float64(), rng.Float64() - 0.5}
 			best, sum := slices.Max(prizes), prizes[0]+prizes[1]+max(0, prizes[2])
@@ -293,7 +293,7 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 			for y := range w.f {
 				w.f[y], w.c[y] = 1, 0
 			}
-			tried := p.b.pairs[3*s].n > 0 && p.b.pairs[3*s+1].n > 0 && p.b.pairs[3*s+2].n > 0
+			tried := p.belief.pairs[3*s].n > 0 && p.belief.pairs[3*s+1].n > 0 && p.belief.pairs[3*s+2].n > 0
 			if j, want := a.join(s, []float64{3, 2, 1}, -1, joint{}), 3+gamma*(2+gamma); tried && (math.Abs(j.advantage-want) > 1e-9 || math.Abs(j.steps-3) > 1e-9) {
 				t.Errorf("all tries stay: %+v, want %v in 3 steps", j, want)
 			}
@@ -364,8 +364,8 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	}
 	p.resize()
 	m := &p.model
-	m.gamma, m.v, m.policy, m.gap, m.fresh = gamma, make([]float64, n), make([]int32, n), make([]float64, 3*n), make([]float64, 3*n)
-	p.a.best, p.a.succeeds = make([]routes, n), make([]float64, 3*n)
+	m.gamma, m.values, m.policy, m.gap, m.fresh = gamma, make([]float64, n), make([]int32, n), make([]float64, 3*n), make([]float64, 3*n)
+	p.gains.best, p.gains.succeeds = make([]routes, n), make([]float64, 3*n)
 	for s := range n {
 		m.policy[s] = 1
 		for a, y := range []int{min(s+1, n-1), max(s-1, 0), s} {
@@ -376,12 +376,12 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 		}
 		m.gap[3*s] = gap
 		p.prize[3*s], p.prize[3*s+1], p.prize[3*s+2] = -1, -1, prizes[s]
-		p.a.succeeds[3*s+2] = succeeds[s]
+		p.gains.succeeds[3*s+2] = succeeds[s]
 	}
 	m.leave()
 	for range n {
 		for s := range n {
-			p.a.finder.find(&p.a.best[s], m, s, 1, false)
+			p.gains.finder.find(&p.gains.best[s], m, s, 1, false)
 			p.join(s)
 		}
 	}
@@ -530,11 +530,11 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 		p.Learn(0, 1, 0.7, 0)
 	}
 	p.Plan(0, 5000)
-	a, x := &p.a, &p.b.pairs[0]
+	a, x := &p.gains, &p.belief.pairs[0]
 	c := pairCase{h: a.shown(0, &a.best[0]), outcomes: a.outcomes.at(nil, p.model.found[0])}
 	c.base = c.h
 	a.deviate(&c, x, &a.best[0], 1)
-	top := max(p.model.v[0], p.model.v[1])
+	top := max(p.model.values[0], p.model.values[1])
 	for _, k := range []float64{1, 4, 64} {
 		a.tried(&c, x, 0, k)
 		for _, s := range a.scenarios[:len(normal)] {
@@ -561,18 +561,18 @@ func TestRowsAreDistributions(t *testing.T) {
 		s = y
 	}
 	p.Plan(s, 900)
-	a, m := &p.a, &p.model
+	a, m := &p.gains, &p.model
 	checked := 0
-	for i, x := range p.b.pairs {
+	for i, x := range p.belief.pairs {
 		if x.n == 0 || x.n > 3 {
 			continue
 		}
 		p.check(i / 2)
 		c := pairCase{h: a.shown(i, &a.best[i/2]), outcomes: a.outcomes.at(nil, m.found[i])}
 		c.base = means(c.outcomes)
-		c.base.r = p.x.newRewards(p.b, &x)
+		c.base.r = p.prospects.newRewards(p.belief, &x)
 		a.deviate(&c, &x, &a.best[i/2], 1)
-		low, high := min(c.base.v, slices.Min(m.v)), max(c.base.v, slices.Max(m.v))
+		low, high := min(c.base.v, slices.Min(m.values)), max(c.base.v, slices.Max(m.values))
 		for _, k := range []float64{1, 4 * x.n, 16 * x.n} {
 			a.tried(&c, &x, i, k)
 			for _, s := range a.scenarios {
@@ -650,16 +650,16 @@ func TestImprovementsAreNotLeftOut(t *testing.T) {
 			p := walk(t, rule, steps)
 			y := p.AddState()
 			p.Plan(0, horizon)
-			a, m := &p.a, &p.model
-			for s := range p.b.States() {
+			a, m := &p.gains, &p.model
+			for s := range p.belief.States() {
 				var routes routes
 				a.finder.find(&routes, m, s, math.Sqrt(horizon), false)
 				var o outcomes
-				p.x.newOutcomes(&o, m, s, routes.f, routes.c)
-				c := pairCase{value: m.v[s], leads: rng.IntN(4) == 0, bestOther: horizon * (rng.Float64() - 0.3)}
+				p.prospects.newOutcomes(&o, m, s, routes.f, routes.c)
+				c := pairCase{value: m.values[s], leads: rng.IntN(4) == 0, bestOther: horizon * (rng.Float64() - 0.3)}
 				c.outcomes = o.at(nil, m.found[3*y])
 				c.base = means(c.outcomes)
-				c.base.r = p.x.meanFirst
+				c.base.r = p.prospects.meanFirst
 				var got [2][3]float64
 				for k := range got {
 					a.untried(&c, k == 1)
@@ -709,7 +709,7 @@ func TestPairsAreInUnitsOfReward(t *testing.T) {
 		want, value, p, s := offer(seed, 1, 0)
 		passing := 0.0 // of the pairs that the greedy policy tries, the largest advantage by step
 		for y := range 6 {
-			w, act := &p.a.best[y], int(p.model.policy[y])
+			w, act := &p.gains.best[y], int(p.model.policy[y])
 			prizes := p.prize[3*y : 3*y+3]
 			if prizes[act] == max(prizes[0], prizes[1], prizes[2]) && w.c[s] == 0 {
 				passing = max(passing, w.f[s]*prizes[act]/(1+(1-w.f[s])/(1-p.model.gamma)))
@@ -720,7 +720,7 @@ func TestPairsAreInUnitsOfReward(t *testing.T) {
 		}
 		offered += len(want)
 		for _, x := range want {
-			f := p.a.best[x.State].f[s]
+			f := p.gains.best[x.State].f[s]
 			if steps := 1 + (1-f)/(1-p.model.gamma); x.Gain <= 0 || x.Cost < 0 || x.rate() <= passing || math.Abs(x.Steps-steps) > 1e-9 {
 				t.Errorf("%+v, where passing by has a rate of %v, and the route takes %v steps", x, passing, steps)
 			}
@@ -760,7 +760,7 @@ func TestSmallFormulas(t *testing.T) {
 	if got, want := m.predict(&l, 4, 0.3), alpha*0.3/(4+alpha); math.Abs(got-want) > 1e-12 {
 		t.Errorf("a new outcome with probability %v, want %v", got, want)
 	}
-	a := gainEvaluator{m: &meanModel{gamma: 0.9}, horizon: 10, scenarios: []scenario{{p: 1, row: row{r: 1, f: 0.5}, record: 2}}}
+	a := gainEvaluator{model: &meanModel{gamma: 0.9}, horizon: 10, scenarios: []scenario{{p: 1, row: row{r: 1, f: 0.5}, record: 2}}}
 	a.improved(&pairCase{leads: true, bestOther: -1})
 	if got := a.population[0].d; math.Abs(got-1.8) > 1e-12 {
 		t.Errorf("a record of 2 at the next step is worth %v", got)

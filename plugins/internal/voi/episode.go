@@ -19,7 +19,7 @@ const (
 // SetCriterion sets the criterion. The default is PerStep. Call it before the first state is added;
 // it has an effect after AddEnd. Adding a constant to all rewards changes the plan, except with
 // PerStep.
-func (p *Planner) SetCriterion(c Criterion) { p.model.criterion, p.b.absolute = c, c != PerStep }
+func (p *Planner) SetCriterion(c Criterion) { p.model.criterion, p.belief.absolute = c, c != PerStep }
 
 // beginning, β, is the value of the beginning of an episode if the return of episodes counts,
 // in units of the range of rewards. It is positive: to be paid nothing and never to end an
@@ -27,7 +27,7 @@ func (p *Planner) SetCriterion(c Criterion) { p.model.criterion, p.b.absolute = 
 const beginning = 1
 
 // zeroed reports whether adding a constant to all rewards changes the plan.
-func (m *meanModel) zeroed() bool { return m.criterion != PerStep && m.b.end >= 0 }
+func (m *meanModel) zeroed() bool { return m.criterion != PerStep && m.belief.end >= 0 }
 
 // closed reports whether the end of an episode has the value final. Otherwise it has the value
 // of the next beginning.
@@ -37,7 +37,7 @@ func (m *meanModel) closed() bool { return m.zeroed() && !m.continues }
 // becomes 0. PerStep adds nothing.
 func (m *meanModel) setZero() {
 	if m.zero = 0; m.zeroed() {
-		m.zero = m.b.low / m.b.scale
+		m.zero = m.belief.low / m.belief.scale
 	}
 }
 
@@ -51,13 +51,13 @@ func (m *meanModel) setFinal() bool {
 	if !m.zeroed() {
 		return false
 	}
-	begin := &m.b.pairs[int(m.b.end)*m.b.actions]
+	begin := &m.belief.pairs[int(m.belief.end)*m.belief.actions]
 	old := m.final
-	if begin.n == 0 || len(m.b.before[m.b.end]) == 0 { // no episode has ended
+	if begin.n == 0 || len(m.belief.before[m.belief.end]) == 0 { // no episode has ended
 		m.final = 0
 		return m.final != old
 	}
-	missing := beginning - m.shown(begin, m.v)
+	missing := beginning - m.shown(begin, m.values)
 	if m.continues {
 		if m.continues = missing <= 0; !m.continues {
 			m.final, m.step = beginning, 1

@@ -67,7 +67,7 @@ func TestNeverEndingIsWorse(t *testing.T) {
 			}
 			p.due = true
 			p.Plan(1, horizon) // no reward is above 0, so no state is better than the end
-			if got, want := p.x.top, p.model.final; math.Abs(got-want) > 1e-9*want {
+			if got, want := p.prospects.top, p.model.final; math.Abs(got-want) > 1e-9*want {
 				t.Errorf("rest %v, horizon %v: a state may be worth %v, the end %v", rest, horizon, got, want)
 			}
 			p.SetCriterion(PerStep)
@@ -82,7 +82,7 @@ func TestNeverEndingIsWorse(t *testing.T) {
 // episodes returns a random model in which every state may end the episode, with rewards of
 // both signs.
 func episodes(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
-	b := randomModel(rng, states, actions, gamma).b
+	b := randomModel(rng, states, actions, gamma).belief
 	b.low, b.scale = -0.5, 1
 	end := b.addEnd()
 	b.begin(rng.IntN(states))
@@ -95,7 +95,7 @@ func episodes(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 			}
 		}
 	}
-	m := &meanModel{b: b, criterion: PerEpisode}
+	m := &meanModel{belief: b, criterion: PerEpisode}
 	m.certain(gamma)
 	return m
 }
@@ -104,8 +104,8 @@ func episodes(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 func (m *meanModel) certain(gamma float64) {
 	m.update(gamma)
 	for i := range m.fresh {
-		if !m.b.ends(i / m.b.actions) {
-			m.planned[i], m.reward[i] = 0, m.b.pairs[i].mean+m.zero
+		if !m.belief.ends(i / m.belief.actions) {
+			m.planned[i], m.reward[i] = 0, m.belief.pairs[i].mean+m.zero
 		}
 	}
 	m.solve()
@@ -129,7 +129,7 @@ func TestReturnIsOptimal(t *testing.T) {
 						for a := range actions {
 							i := s*actions + a
 							if policy == nil || int(policy[s]) == a {
-								best = max(best, m.b.pairs[i].mean-0.5+m.shown(&m.b.pairs[i], v))
+								best = max(best, m.belief.pairs[i].mean-0.5+m.shown(&m.belief.pairs[i], v))
 							}
 						}
 						worst = max(worst, math.Abs(best-v[s]))
@@ -168,8 +168,8 @@ func TestRowLemmaPerEpisode(t *testing.T) {
 	for range 200 {
 		const states, actions, gamma = 5, 2, 0.95
 		m := episodes(rng, states, actions, gamma)
-		begin := &m.b.pairs[states*actions]
-		start := m.shown(begin, m.v)
+		begin := &m.belief.pairs[states*actions]
+		start := m.shown(begin, m.values)
 		if math.Abs(start-beginning) > 2e-3 {
 			continue // the return of an episode is not finite
 		}
@@ -181,7 +181,7 @@ func TestRowLemmaPerEpisode(t *testing.T) {
 					best := math.Inf(-1)
 					for a := range actions {
 						i := s*actions + a
-						best = max(best, m.b.pairs[i].mean+m.zero+gamma*m.shown(&m.b.pairs[i], v))
+						best = max(best, m.belief.pairs[i].mean+m.zero+gamma*m.shown(&m.belief.pairs[i], v))
 					}
 					v[s] = best
 				}
@@ -192,7 +192,7 @@ func TestRowLemmaPerEpisode(t *testing.T) {
 		clear(m.fresh) // all successors are known
 		m.leave()
 		before := values()
-		for s, v := range m.v {
+		for s, v := range m.values {
 			if math.Abs(v-before[s]) > 1e-6 {
 				t.Fatalf("state %d has the value %v, in the process of all episodes %v", s, v, before[s])
 			}
@@ -204,16 +204,16 @@ func TestRowLemmaPerEpisode(t *testing.T) {
 		}
 		// The new row leads to one state.
 		y, r := rng.IntN(states+1), m.zero+1.5*rng.Float64()
-		m.b.pairs[i] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}, mean: r - m.zero}
+		m.belief.pairs[i] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}, mean: r - m.zero}
 		gain := values()[s] - before[s]
 		var ways routes // of the model as it was
 		var finder routeFinder
 		for range 5 {
 			finder.find(&ways, m, s, max(gain, 1e-3), false)
 		}
-		c := pairCase{value: m.v[s] - m.zero}
-		x := row{r - m.zero, m.v[y], ways.f[y], ways.c[y]}
-		advantage := r + gamma*m.v[y] - m.v[s]
+		c := pairCase{value: m.values[s] - m.zero}
+		x := row{r - m.zero, m.values[y], ways.f[y], ways.c[y]}
+		advantage := r + gamma*m.values[y] - m.values[s]
 		d, _ := c.improvement(gamma, x)
 		w := advantage + d // going on for ever, by these routes
 		if gain > 0.01 {
@@ -300,24 +300,24 @@ func TestPerRun(t *testing.T) {
 	for range 200 {
 		const gamma = 0.99
 		m := episodes(rng, 4+4*rng.IntN(9), 2, gamma)
-		m.b.low = -0.2 - 0.6*rng.Float64()
+		m.belief.low = -0.2 - 0.6*rng.Float64()
 		solve := func(c Criterion) *meanModel {
-			x := &meanModel{b: m.b, criterion: c}
+			x := &meanModel{belief: m.belief, criterion: c}
 			x.certain(gamma)
 			return x
 		}
 		step, episode, run := solve(PerStep), solve(PerEpisode), solve(PerRun)
-		begin := &m.b.pairs[int(m.b.end)*m.b.actions]
+		begin := &m.belief.pairs[int(m.belief.end)*m.belief.actions]
 		want, shift := episode, 0.0
-		if start := step.shown(begin, step.v) + m.b.low/(1-gamma); start >= beginning {
-			want, shift = step, m.b.low/(1-gamma)
+		if start := step.shown(begin, step.values) + m.belief.low/(1-gamma); start >= beginning {
+			want, shift = step, m.belief.low/(1-gamma)
 			pay++
 		} else {
 			cost++
 		}
-		for s, v := range run.v {
-			if math.Abs(v-want.v[s]-shift) > 0.05 {
-				t.Errorf("state %d of %d: value %v, want %v, %v", s, len(run.v), v, want.v[s]+shift, run.continues)
+		for s, v := range run.values {
+			if math.Abs(v-want.values[s]-shift) > 0.05 {
+				t.Errorf("state %d of %d: value %v, want %v, %v", s, len(run.values), v, want.values[s]+shift, run.continues)
 			}
 		}
 	}
@@ -385,10 +385,10 @@ func TestTheEndIsNoState(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"mean value", q.x.vmean, p.x.vmean},
+		{"mean value", q.prospects.vmean, p.prospects.vmean},
 		{"resemblance", q.model.alike, p.model.alike},
-		{"states are left", q.b.discovered.left, p.b.discovered.left},
-		{"behind", q.x.behind, p.x.behind},
+		{"states are left", q.belief.discovered.left, p.belief.discovered.left},
+		{"behind", q.prospects.behind, p.prospects.behind},
 		{"prize of the second state", q.prize[2*(second+1)+1], p.prize[2*(first+1)+1]},
 		{"prize of the last state", q.prize[2*(second+2)+1], p.prize[2*(first+2)+1]},
 	} {

@@ -4,7 +4,7 @@ import "math"
 
 // explorer finds the route to the prize that comes first.
 type explorer struct {
-	m      *meanModel
+	model  *meanModel
 	action []int32 // by state: the first action of its route to a prize, or −1
 
 	net                []float64 // by state: of the route of the largest rate, its advantage less λ by step
@@ -25,7 +25,7 @@ func (e *explorer) first(s int) int {
 
 // toward returns the aim of the successor that contributes most to what a pair is worth.
 func (e *explorer) toward(i int, x []float64) int32 {
-	p := &e.m.b.pairs[i]
+	p := &e.model.belief.pairs[i]
 	best, aim := math.Inf(-1), int32(-1)
 	for k, y := range p.next {
 		if v := p.count[k] * x[y]; e.aim[y] >= 0 && v > best {
@@ -48,13 +48,13 @@ func (e *explorer) push(states []int32) {
 // rounding.
 const least = 1e-9
 
-// target finds the routes of the largest rate for state s. The rate is the advantage
+// target finds the routes of the largest rate for state s ("Which pair first"). The rate is the advantage
 // by expected step (Smith 1956). λ is moved until no route from s has a larger one
 // (Dinkelbach 1967). It returns the state whose prize is pursued from s on, or −1 if
 // none is worth its route.
 func (e *explorer) target(s int, prize []float64, tours []joint) int {
-	m := e.m
-	states, actions := len(m.v), m.b.actions
+	m := e.model
+	states, actions := len(m.values), m.belief.actions
 	e.net, e.advantage, e.expects = grow(e.net, states), grow(e.advantage, states), grow(e.expects, states)
 	e.action, e.aim, e.queued = grow(e.action, states), grow(e.aim, states), grow(e.queued, states)
 	for range 8 {
@@ -78,7 +78,7 @@ func (e *explorer) target(s int, prize []float64, tours []joint) int {
 		}
 		for s := range states {
 			if e.action[s] >= 0 {
-				e.push(m.b.before[s])
+				e.push(m.belief.before[s])
 			}
 		}
 		tol := max(0.05*lambda, 1e-4*most)
@@ -105,12 +105,12 @@ func (e *explorer) target(s int, prize []float64, tours []joint) int {
 // improve improves the route of state s for a price of lambda by step. A successor without
 // a route, or one that the pair has not shown, counts as if the step had not been made.
 func (e *explorer) improve(s int, lambda, tol float64) {
-	m := e.m
+	m := e.model
 	e.queued[s] = false
 	best, act, advantage, length := e.net[s], -1, 0.0, 0.0
-	for a := range m.b.actions {
-		i := s*m.b.actions + a
-		p := &m.b.pairs[i]
+	for a := range m.belief.actions {
+		i := s*m.belief.actions + a
+		p := &m.belief.pairs[i]
 		if p.n == 0 {
 			continue
 		}
@@ -127,7 +127,7 @@ func (e *explorer) improve(s int, lambda, tol float64) {
 		if weight == 0 {
 			continue
 		}
-		if m.b.ends(s) { // it takes no time
+		if m.belief.ends(s) { // it takes no time
 			if net /= p.n; net > best+tol {
 				best, act = net, a
 				advantage, length = adv/p.n, steps/p.n
@@ -142,7 +142,7 @@ func (e *explorer) improve(s int, lambda, tol float64) {
 	}
 	if act >= 0 {
 		e.net[s], e.advantage[s], e.expects[s], e.action[s] = best, advantage, length, int32(act)
-		e.aim[s] = e.toward(s*m.b.actions+act, e.expects)
-		e.push(m.b.before[s])
+		e.aim[s] = e.toward(s*m.belief.actions+act, e.expects)
+		e.push(m.belief.before[s])
 	}
 }

@@ -123,14 +123,14 @@ type prospects struct {
 
 // update computes what is believed of outcomes that have not been seen.
 func (x *prospects) update(m *meanModel, horizon float64) {
-	b, states := m.b, len(m.v)
+	b, states := m.belief, len(m.values)
 	x.order = grow(x.order, states)
-	x.vmax, x.vmean = math.Inf(-1), m.average(m.v).all
-	for s, v := range m.v {
+	x.vmax, x.vmean = math.Inf(-1), m.average(m.values).all
+	for s, v := range m.values {
 		x.order[s] = int32(s)
 		x.vmax = max(x.vmax, v)
 	}
-	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Compare(m.v[b], m.v[a]) })
+	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Compare(m.values[b], m.values[a]) })
 	x.visited = x.visited[:0]
 	for _, s := range x.order {
 		if int(s) != m.apart() {
@@ -216,7 +216,7 @@ func group(dst []outcome, m *meanModel, states []int32, p float64, f, c []float6
 		from, to := g*len(states)/groups, (g+1)*len(states)/groups
 		o := outcome{p: p * float64(to-from) / float64(len(states))}
 		for _, y := range states[from:to] {
-			o.v += m.v[y]
+			o.v += m.values[y]
 			o.f += f[y]
 			o.c += c[y]
 		}
@@ -251,10 +251,10 @@ func (o *outcomes) at(dst []outcome, p float64) []outcome {
 // means are those of the base.
 func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64) {
 	far := m.far(s)
-	self := m.b.selfShare(s)
-	dst := append(o.all[:0], outcome{p: m.near * self, v: m.v[s], f: f[s], c: c[s]})
-	dst = group(dst, m, m.b.near[s][1:], m.near*(1-self), f, c)
-	dst = group(dst, m, m.b.back[s], 1-m.near-far, f, c)
+	self := m.belief.selfShare(s)
+	dst := append(o.all[:0], outcome{p: m.near * self, v: m.values[s], f: f[s], c: c[s]})
+	dst = group(dst, m, m.belief.near[s][1:], m.near*(1-self), f, c)
+	dst = group(dst, m, m.belief.back[s], 1-m.near-far, f, c)
 	sum, e := 0.0, 0
 	var y outcome
 	flush := func() {
@@ -275,7 +275,7 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 		sum += w
 		w *= far
 		y.p += w
-		y.v += w * m.v[z]
+		y.v += w * m.values[z]
 		y.f += w * f[z]
 		y.c += w * c[z]
 	}
@@ -283,7 +283,7 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	o.new = len(dst)
 	record := 1 / float64(m.counted()+1)
 	dst = group(dst, m, x.visited, (1-record)*(1-m.alike), f, c)
-	dst = append(dst, outcome{p: (1 - record) * m.alike, v: m.v[s], f: m.gamma * m.b.nearMean(s, f), c: m.gamma * m.b.nearMean(s, c)})
+	dst = append(dst, outcome{p: (1 - record) * m.alike, v: m.values[s], f: m.gamma * m.belief.nearMean(s, f), c: m.gamma * m.belief.nearMean(s, c)})
 	for k := range dst[o.new:] {
 		dst[o.new+k].record = x.behind
 	}
@@ -297,7 +297,7 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	o.all = dst
 }
 
-// better returns Δ, the believed advantage of a state that is better than all visited
+// better returns Δ ("What lies behind a new state"), the believed advantage of a state that is better than all visited
 // ones. With a probability, the share of pairs that stay in their state, the agent can stay
 // there. Otherwise the state pays once in a tour of all states. vmax and vmean are the
 // largest and the mean value of states, and top is the largest possible value. zero is
@@ -307,8 +307,8 @@ func better(b *Belief, vmax, vmean, top, zero, horizon float64) float64 {
 	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-(vmax-zero)/(top-zero))/2*horizon/float64(b.States()+1)
 }
 
-// valueBehind is the value of finding a state that is not better than all others: it may
-// lead to better ones (docs/theory.md §3.8). better is the advantage of the best of these.
+// valueBehind is G ≈ (Δ − κm)²/2Δ ("What lies behind a new state"), the value of finding a state that is
+// not better than all others: it may lead to better ones. better is the advantage of the best of these.
 // spent is the cost of finding a state times the number of states.
 func valueBehind(better, spent float64) float64 {
 	if spent >= better {

@@ -3,19 +3,19 @@ package voi
 // The law of gains (docs/theory.md §3.8): under a correct belief, what the steps that explore are
 // expected to gain adds up to the reward of the run less the value of never exploring.
 
-// count counts a step that explores: action a in state s, which tries the pair that is pursued or
+// count adds to Σ A ("The law of gains") for a step that explores, its gain less its gap: action a in state s, which tries the pair that is pursued or
 // is on the way to it.
 func (p *Planner) count(s, a int, tries bool) {
-	i := s*p.b.actions + a
+	i := s*p.belief.actions + a
 	if a != int(p.model.policy[s]) {
 		p.strays++
 	}
 	gain := -p.model.gap[i]
 	if tries {
 		p.tries++
-		gain += p.a.promised[i]
+		gain += p.gains.promised[i]
 	}
-	p.predicted += gain * p.b.scale
+	p.predicted += gain * p.belief.scale
 }
 
 // Predicted returns what the steps that explored so far were expected to gain, in rewards: for each
@@ -29,7 +29,7 @@ const settles = 1000
 // pairs have shown. Actions that were never tried are left out, and a state in which none was tried
 // leads to the beginning. It changes nothing.
 func (p *Planner) Random(steps int) float64 {
-	b := p.b
+	b := p.belief
 	at, next := make([]float64, b.size()), make([]float64, b.size())
 	begin := func(to []float64, w float64) {
 		if b.end < 0 {

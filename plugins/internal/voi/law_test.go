@@ -23,13 +23,13 @@ func draw(rng *rand.Rand, n int, weight func(int) float64) int {
 
 // step draws the reward and the successor of a step from the planner's own predictions.
 func (p *Planner) step(rng *rand.Rand, s, a int) (reward float64, next int) {
-	b, m, i := p.b, &p.model, s*p.b.actions+a
+	b, m, i := p.belief, &p.model, s*p.belief.actions+a
 	q := &b.pairs[i]
-	fresh, freshR, rewards := 1.0, 1.0, p.x.first
+	fresh, freshR, rewards := 1.0, 1.0, p.prospects.first
 	if q.n > 0 {
 		fresh, freshR = b.successors.predict(&q.toNext, q.n, 1), b.rewards.predict(&q.toReward, q.n, b.unpaid(q))
-		p.x.newRewards(b, q)
-		rewards = p.x.again
+		p.prospects.newRewards(b, q)
+		rewards = p.prospects.again
 	}
 	if rng.Float64() < freshR {
 		reward = rewards[draw(rng, len(rewards), func(k int) float64 { return rewards[k].p })].r

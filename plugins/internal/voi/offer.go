@@ -24,19 +24,19 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 	p.Plan(s, horizon)
 	m := &p.model
 	from, passing := len(dst), 0.0
-	for y := range m.v {
-		if y >= len(p.a.best) || len(p.a.best[y].f) <= s {
+	for y := range m.values {
+		if y >= len(p.gains.best) || len(p.gains.best[y].f) <= s {
 			continue
 		}
 		a := 0
-		prizes := p.prize[y*p.b.actions : (y+1)*p.b.actions]
+		prizes := p.prize[y*p.belief.actions : (y+1)*p.belief.actions]
 		for k, x := range prizes {
 			if x > prizes[a] {
 				a = k
 			}
 		}
-		i := y*p.b.actions + a
-		f, c := p.a.best[y].f[s], p.a.best[y].c[s]
+		i := y*p.belief.actions + a
+		f, c := p.gains.best[y].f[s], p.gains.best[y].c[s]
 		greedy := a == int(m.policy[y])
 		cost := 0.0
 		if !greedy {
@@ -46,7 +46,7 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 		if !(gain > 0 && f > 0) {
 			continue
 		}
-		x := Pair{y, a, f * gain * p.b.scale, (c + f*cost) * p.b.scale, 1 + (1-f)/(1-m.gamma)}
+		x := Pair{y, a, f * gain * p.belief.scale, (c + f*cost) * p.belief.scale, 1 + (1-f)/(1-m.gamma)}
 		if greedy && c == 0 {
 			passing = max(passing, x.rate())
 		} else {
@@ -69,9 +69,9 @@ func (x Pair) rate() float64 { return (x.Gain - x.Cost) / x.Steps }
 // this episode, as far as it is left, and the value of the end.
 func (p *Planner) Value(s int) float64 {
 	if p.model.zeroed() {
-		return p.b.scale * (1 - p.model.gamma) * p.model.v[s]
+		return p.belief.scale * (1 - p.model.gamma) * p.model.values[s]
 	}
-	return p.b.low + p.b.scale*(1-p.model.gamma)*p.model.v[s]
+	return p.belief.low + p.belief.scale*(1-p.model.gamma)*p.model.values[s]
 }
 
 // Toward returns the action to take in state s to try a pair, by the route of the last plan.
@@ -86,13 +86,13 @@ func (p *Planner) toward(s int, x Pair) int {
 	if s == x.State {
 		return x.Action
 	}
-	if x.State >= len(p.a.best) || len(p.a.best[x.State].f) != p.b.size() {
+	if x.State >= len(p.gains.best) || len(p.gains.best[x.State].f) != p.belief.size() {
 		p.check(x.State)
 	}
-	w, worth := &p.a.best[x.State], max(p.worth[x.State], 1e-9)
+	w, worth := &p.gains.best[x.State], max(p.worth[x.State], 1e-9)
 	best, action := 0.0, p.Greedy(s)
-	for a := range p.b.actions {
-		if f, c := w.after(&p.model, s*p.b.actions+a); worth*f-c > best {
+	for a := range p.belief.actions {
+		if f, c := w.after(&p.model, s*p.belief.actions+a); worth*f-c > best {
 			best, action = worth*f-c, a
 		}
 	}

@@ -6,11 +6,11 @@ import "math"
 // is greedy for the posterior mean. It goes to try a pair where the possible gain exceeds
 // the cost.
 type Planner struct {
-	b     *Belief
-	rule  Rule
-	model meanModel
-	x     prospects
-	a     gainEvaluator
+	belief    *Belief
+	rule      Rule
+	model     meanModel
+	prospects prospects
+	gains     gainEvaluator
 
 	prize   []float64 // by pair: what trying it may gain, less its gap
 	joined  []joint   // by state: its prizes together
@@ -44,54 +44,54 @@ const batch = 3
 // NewPlanner returns a planner for a belief. From now on the belief belongs to the planner:
 // update it through AddState and Learn only.
 func NewPlanner(b *Belief, rule Rule) *Planner {
-	p := &Planner{b: b, rule: rule}
-	p.model.b = b
-	p.a = gainEvaluator{m: &p.model, x: &p.x, rule: rule}
-	p.explore.m = &p.model
+	p := &Planner{belief: b, rule: rule}
+	p.model.belief = b
+	p.gains = gainEvaluator{model: &p.model, prospects: &p.prospects, rule: rule}
+	p.explore.model = &p.model
 	return p
 }
 
 // AddState adds a state to the belief on its first visit and returns its number.
 func (p *Planner) AddState() int {
 	p.due = true
-	return p.b.addState()
+	return p.belief.addState()
 }
 
 // AddEnd adds the end of an episode as a state and returns its number. Call it once at most.
 // After a step that Learn records to lead there, Begin says where the next episode begins.
 func (p *Planner) AddEnd() int {
 	p.due = true
-	return p.b.addEnd()
+	return p.belief.addEnd()
 }
 
 // Begin records that an episode began in state s. Without an end it does nothing.
 func (p *Planner) Begin(s int) {
-	if p.b.end < 0 {
+	if p.belief.end < 0 {
 		return
 	}
-	isNew := p.b.begin(s)
+	isNew := p.belief.begin(s)
 	p.resize()
-	if i := int(p.b.end) * p.b.actions; isNew || p.b.pairs[i].n > 1.5*p.known[i] {
+	if i := int(p.belief.end) * p.belief.actions; isNew || p.belief.pairs[i].n > 1.5*p.known[i] {
 		p.due = true
 	}
 }
 
 // Learn records one step: action a in state s had this reward and led to next.
 func (p *Planner) Learn(s, a int, reward float64, next int) {
-	isNew := p.b.learn(s, a, reward, next)
+	isNew := p.belief.learn(s, a, reward, next)
 	p.resize()
-	i := s*p.b.actions + a
-	n := p.b.pairs[i].n
+	i := s*p.belief.actions + a
+	n := p.belief.pairs[i].n
 	if isNew || n > 1.5*p.known[i] || p.prize[i] > 0 && n > 1.1*p.known[i] {
 		p.due = true
 		p.spoil(s)
 	}
-	p.due = p.due || p.b.outside
+	p.due = p.due || p.belief.outside
 }
 
 func (p *Planner) resize() {
-	n, k := p.b.size(), len(p.b.pairs)
-	p.prize, p.known, p.a.promised = grow(p.prize, k), grow(p.known, k), grow(p.a.promised, k)
+	n, k := p.belief.size(), len(p.belief.pairs)
+	p.prize, p.known, p.gains.promised = grow(p.prize, k), grow(p.known, k), grow(p.gains.promised, k)
 	p.tours, p.promising = grow(p.tours, n), grow(p.promising, n)
 	p.joined, p.worth, p.checked, p.stale, p.old = grow(p.joined, n), grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
 }
@@ -109,8 +109,8 @@ func (p *Planner) spoil(s int) {
 func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
 	p.Plan(s, horizon)
 	if a := p.explore.first(s); a >= 0 {
-		p.b.spent += p.model.gap[s*p.b.actions+a]
-		p.b.since += p.model.gap[s*p.b.actions+a]
+		p.belief.spent += p.model.gap[s*p.belief.actions+a]
+		p.belief.since += p.model.gap[s*p.belief.actions+a]
 		p.count(s, a, int(p.explore.aim[s]) == s)
 		return a, a != int(p.model.policy[s])
 	}
@@ -149,35 +149,35 @@ func (p *Planner) Best(s int, horizon float64) int {
 
 func (p *Planner) plan(s int, horizon float64) {
 	p.plans++
-	if p.b.steps >= 1.05*p.fitted {
-		p.fitted = p.b.steps
-		p.b.fit()
-		p.b.outside = p.b.outside || p.b.learnsLow || p.b.learnsHigh
+	if p.belief.steps >= 1.05*p.fitted {
+		p.fitted = p.belief.steps
+		p.belief.fit()
+		p.belief.outside = p.belief.outside || p.belief.learnsLow || p.belief.learnsHigh
 	}
-	if p.b.outside {
+	if p.belief.outside {
 		p.measureAnew()
 	}
 	if p.due || horizon < 0.9*p.planned || horizon > p.planned {
 		p.pending = max(p.pending, batch)
 		if horizon < 0.9*p.planned || horizon > p.planned {
 			p.planned = horizon
-			p.pending = p.b.size()
+			p.pending = p.belief.size()
 		}
 		for i := range p.known {
-			p.known[i] = p.b.pairs[i].n
+			p.known[i] = p.belief.pairs[i].n
 		}
 		p.due = false
 		p.model.update(1 - 1/max(p.planned, 1.0001))
 		p.model.solve()
-		p.a.horizon = p.planned
-		p.x.update(&p.model, p.planned)
+		p.gains.horizon = p.planned
+		p.prospects.update(&p.model, p.planned)
 		p.drift()
 	}
 	if p.checked[s] == 0 { // it is new
 		p.check(s)
 	}
 	left := batch
-	p.pending = min(p.pending, p.b.size())
+	p.pending = min(p.pending, p.belief.size())
 	for len(p.queue) > 0 && left > 0 {
 		s := int(p.queue[len(p.queue)-1])
 		p.queue = p.queue[:len(p.queue)-1]
@@ -185,9 +185,9 @@ func (p *Planner) plan(s int, horizon float64) {
 		left--
 	}
 	for p.pending > 0 && left > 0 {
-		p.next = (p.next + 1) % p.b.size()
+		p.next = (p.next + 1) % p.belief.size()
 		p.pending--
-		if p.checked[p.next] != p.plans && !p.b.ends(p.next) { // at the end there is nothing to try
+		if p.checked[p.next] != p.plans && !p.belief.ends(p.next) { // at the end there is nothing to try
 			p.check(p.next)
 			left--
 		}
@@ -203,13 +203,13 @@ func (p *Planner) plan(s int, horizon float64) {
 
 // measureAnew learns the bounds of rewards, and converts the plan to their units.
 func (p *Planner) measureAnew() {
-	factor, shift, changed := p.b.learnBounds()
+	factor, shift, changed := p.belief.learnBounds()
 	if !changed {
 		return
 	}
-	p.due, p.pending = true, p.b.size()
+	p.due, p.pending = true, p.belief.size()
 	p.explore.rate *= factor
-	for _, x := range [][]float64{p.prize, p.worth, p.old, p.a.promised} {
+	for _, x := range [][]float64{p.prize, p.worth, p.old, p.gains.promised} {
 		for k := range x {
 			x[k] *= factor
 		}
@@ -222,8 +222,8 @@ func (p *Planner) measureAnew() {
 		shift = 0
 		p.model.final *= factor
 	}
-	for s, v := range p.model.v { // where the next solution begins
-		p.model.v[s] = factor*v + shift*p.planned
+	for s, v := range p.model.values { // where the next solution begins
+		p.model.values[s] = factor*v + shift*p.planned
 	}
 }
 
@@ -231,36 +231,36 @@ func (p *Planner) measureAnew() {
 func (p *Planner) check(s int) {
 	p.checked[s] = p.plans
 	p.stale[s] = false
-	actions := p.b.actions
+	actions := p.belief.actions
 	prizes := p.prize[s*actions : (s+1)*actions]
-	p.a.share = max(0, 1-float64(p.pairs)*max(1, p.strays/max(1, p.tries))/p.a.horizon)
-	p.worth[s] = p.a.evaluate(s, p.worth[s], prizes)
-	p.pairs += p.a.promising - p.promising[s]
-	p.promising[s] = p.a.promising
+	p.gains.share = max(0, 1-float64(p.pairs)*max(1, p.strays/max(1, p.tries))/p.gains.horizon)
+	p.worth[s] = p.gains.evaluate(s, p.worth[s], prizes)
+	p.pairs += p.gains.promising - p.promising[s]
+	p.promising[s] = p.gains.promising
 	p.join(s)
 }
 
 // join computes what the prizes of a state are worth together.
 func (p *Planner) join(s int) {
-	prizes := p.prize[s*p.b.actions : (s+1)*p.b.actions]
-	p.joined[s] = p.a.join(s, prizes, -1, joint{})
+	prizes := p.prize[s*p.belief.actions : (s+1)*p.belief.actions]
+	p.joined[s] = p.gains.join(s, prizes, -1, joint{})
 	p.tours[s] = p.tour(s, prizes)
 }
 
 // drift makes all prizes stale when values, apart from a constant, have moved by a
 // twentieth of their span since the last time.
 func (p *Planner) drift() {
-	if p.pending == p.b.size() {
-		copy(p.old, p.model.v)
+	if p.pending == p.belief.size() {
+		copy(p.old, p.model.values)
 		return
 	}
 	low, high, least, most := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for s, v := range p.model.v {
+	for s, v := range p.model.values {
 		low, high = min(low, v), max(high, v)
 		least, most = min(least, v-p.old[s]), max(most, v-p.old[s])
 	}
 	if most-least > 0.05*(high-low) {
-		p.pending = p.b.size()
-		copy(p.old, p.model.v)
+		p.pending = p.belief.size()
+		copy(p.old, p.model.values)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// gainEvaluator computes what trying the pairs of a state may gain.
+// gainEvaluator computes what trying the pairs of a state may gain: g(x) of (T), "The gain of trying".
 type gainEvaluator struct {
-	m    *meanModel
-	x    *prospects
-	rule Rule
+	model     *meanModel
+	prospects *prospects
+	rule      Rule
 
 	finder       routeFinder
 	best, greedy []routes // by state
@@ -55,7 +55,8 @@ type pairCase struct {
 	outcomes  []outcome
 }
 
-// improved writes the population of improvements D of the scenarios. It also computes the share
+// improved writes the population of improvements D of the scenarios, with γ times the record ("What lies
+// behind a new state"). For the law of gains it also computes the share
 // of their mean that one try can bring by itself, without what may be found behind a new state. If
 // the pair leads, this is the mean of the largest value, of this pair or the best other, less that
 // of now.
@@ -64,14 +65,14 @@ func (a *gainEvaluator) improved(c *pairCase) {
 	all, kept := 0.0, 0.0
 	for i := range a.scenarios {
 		x := &a.scenarios[i]
-		d, w := c.improvement(a.m.gamma, x.row)
+		d, w := c.improvement(a.model.gamma, x.row)
 		d = min(d, a.horizon) // as rewards differ by at most 1
 		if c.leads {
 			kept += x.p * (min(a.horizon, max(w, c.bestOther+c.shifts*(x.r-c.base.r))) - c.own)
 		} else {
 			kept += x.p * max(0, d)
 		}
-		d += a.m.gamma * x.record
+		d += a.model.gamma * x.record
 		all += x.p * max(0, d)
 		a.population = append(a.population, improvement{x.p, d})
 	}
@@ -81,7 +82,8 @@ func (a *gainEvaluator) improved(c *pairCase) {
 }
 
 // improvement returns D of a scenario without its record: the value of going on with the revealed
-// row, minus that of trying it once (the row lemma). It also returns W.
+// row, minus that of trying it once, γ[(f W − c)⁺ − (f W₁ − c)⁺] or (W₂ − W)⁺ ("One standard for all
+// actions of a state"). It also returns W.
 func (c *pairCase) improvement(gamma float64, x row) (d, w float64) {
 	advantage := x.r + gamma*x.v - c.value
 	w = repeatValue(gamma, advantage, x)
@@ -97,8 +99,8 @@ func (c *pairCase) improvement(gamma float64, x row) (d, w float64) {
 	return d, w
 }
 
-// repeatValue returns W of a row, the value of taking the pair whenever its state is reached by
-// a route that is worth its cost. advantage is that of taking it once.
+// repeatValue returns W = (r + γ p V − V(s) − γ c)/(1 − γ f) of a row ("Row lemma"), the value of taking
+// the pair whenever its state is reached by a route that is worth its cost. advantage is that of taking it once.
 func repeatValue(gamma, advantage float64, x row) float64 {
 	w := (advantage - gamma*x.c) / (1 - gamma*x.f)
 	if advantage > 0 {
@@ -107,26 +109,26 @@ func repeatValue(gamma, advantage float64, x row) float64 {
 	return w
 }
 
-// evaluate writes the prizes of the pairs of state s. The prize of a pair is the largest
-// gain per try of k tries, over all k, minus the gap. worth is the value of arriving at
+// evaluate writes the prizes of the pairs of state s. The prize of a pair is B = max over k of g_k/k − gap,
+// the largest gain per try of k tries ("Several tries"). worth is the value of arriving at
 // s from its last evaluation, 0 if there was none. evaluate returns the present value.
 func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64 {
-	m := a.m
-	actions, gamma := m.b.actions, m.gamma
+	m := a.model
+	actions, gamma := m.belief.actions, m.gamma
 	a.promising = 0
 	if worth <= 0 {
 		worth = math.Sqrt(a.horizon)
 	}
-	a.best, a.greedy = grow(a.best, len(m.v)), grow(a.greedy, len(m.v))
+	a.best, a.greedy = grow(a.best, len(m.values)), grow(a.greedy, len(m.values))
 	best, greedy := &a.best[s], &a.greedy[s]
 	a.finder.find(best, m, s, worth, false)
 	a.finder.find(greedy, m, s, 1, true)
-	a.x.newOutcomes(&a.outcomes, m, s, best.f, best.c)
-	a.x.newOutcomes(&a.own, m, s, greedy.f, greedy.c)
+	a.prospects.newOutcomes(&a.outcomes, m, s, best.f, best.c)
+	a.prospects.newOutcomes(&a.own, m, s, greedy.f, greedy.c)
 
 	taken := int(m.policy[s])
 	a.repeatValues = grow(a.repeatValues, actions)
-	a.succeeds = grow(a.succeeds, len(m.b.pairs))
+	a.succeeds = grow(a.succeeds, len(m.belief.pairs))
 	for act := range actions {
 		i := s*actions + act
 		w, possible, advantage := best, &a.outcomes, -m.trial[i]
@@ -150,7 +152,7 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 	for act := range actions {
 		i := s*actions + act
 		w := best
-		c := pairCase{value: m.v[s] - m.zero, policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader], own: a.repeatValues[act]}
+		c := pairCase{value: m.values[s] - m.zero, policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader], own: a.repeatValues[act]}
 		if c.leads {
 			c.bestOther = bestOther
 			c.shifts = a.shift(s, act, bestOther)
@@ -162,12 +164,12 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 		a.scaled = possible.at(a.scaled, m.found[i])
 		c.outcomes = a.scaled
 		c.base = means(c.outcomes)
-		c.base.r = a.x.meanFirst
-		if p := &m.b.pairs[i]; p.n > 0 {
-			c.base.r = a.x.newRewards(m.b, p)
+		c.base.r = a.prospects.meanFirst
+		if p := &m.belief.pairs[i]; p.n > 0 {
+			c.base.r = a.prospects.newRewards(m.belief, p)
 		}
 		c.h = a.shown(i, w)
-		if c.policy && m.b.pairs[i].n > 0 && m.trial[i] > 0 {
+		if c.policy && m.belief.pairs[i].n > 0 && m.trial[i] > 0 {
 			c.value -= m.trial[i] // the mean of its rows is worth 0
 		}
 		prizes[act] = a.prize(&c, i, w, worth, &sum, &weight)
@@ -182,12 +184,12 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 // collect them.
 type joint struct{ advantage, steps float64 }
 
-// join returns what it is worth to try the pairs of state s one after the other, the largest
-// prize first, until one improves the rest of the run. After another try the agent comes back
+// join returns J₁(s) or, with a state to go on to, T₁(s) ("Pairs that share a way"): what it is worth to try
+// the pairs of state s one after the other, the largest prize first, until one improves the rest of the run. After another try the agent comes back
 // to s or goes on to state to, if that is worth the way. Arriving there is worth after. A
 // negative to stands for no state. evaluate has computed the prizes.
 func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j joint) {
-	m, w := a.m, &a.best[s]
+	m, w := a.model, &a.best[s]
 	a.byPrize = a.byPrize[:0]
 	for act, prize := range prizes {
 		if prize > least {
@@ -196,7 +198,7 @@ func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j jo
 	}
 	slices.SortFunc(a.byPrize, func(x, y int) int { return cmp.Compare(prizes[x], prizes[y]) })
 	for _, act := range a.byPrize { // from the last try to the first
-		i := s*m.b.actions + act
+		i := s*m.belief.actions + act
 		var rest joint
 		back := func(p, f, c float64) {
 			if x := f*j.advantage - c; x > 0 {
@@ -204,7 +206,7 @@ func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j jo
 				rest.steps += p * (j.steps + (1-f)/(1-m.gamma))
 			}
 		}
-		switch p := &m.b.pairs[i]; {
+		switch p := &m.belief.pairs[i]; {
 		case j.advantage == 0:
 		case p.n > 0:
 			for k, y := range p.next {
@@ -230,18 +232,18 @@ func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j jo
 // onward returns what it is worth to go on from where pair i leads to state to, where arriving
 // is worth after. A pair that was never tried is taken to stay.
 func (a *gainEvaluator) onward(i, to int, after joint) (j joint) {
-	w, p := &a.best[to], &a.m.b.pairs[i]
+	w, p := &a.best[to], &a.model.belief.pairs[i]
 	add := func(q float64, y int) {
 		if y >= len(w.f) { // y was found after these routes
 			return
 		}
 		if x := w.f[y]*after.advantage - w.c[y]; x > 0 {
 			j.advantage += q * x
-			j.steps += q * (after.steps + (1-w.f[y])/(1-a.m.gamma))
+			j.steps += q * (after.steps + (1-w.f[y])/(1-a.model.gamma))
 		}
 	}
 	if p.n == 0 {
-		add(1, i/a.m.b.actions)
+		add(1, i/a.model.belief.actions)
 	}
 	for k, y := range p.next {
 		add(p.count[k]/p.n, int(y))
@@ -284,12 +286,12 @@ func means(outcomes []outcome) (x row) {
 
 // shown returns what a pair has shown.
 func (a *gainEvaluator) shown(i int, w *routes) (x row) {
-	p := &a.m.b.pairs[i]
+	p := &a.model.belief.pairs[i]
 	if p.n == 0 {
 		return row{}
 	}
 	for k, y := range p.next {
-		x.v += p.count[k] * a.m.v[y]
+		x.v += p.count[k] * a.model.values[y]
 		x.f += p.count[k] * w.f[y]
 		x.c += p.count[k] * w.c[y]
 	}
@@ -298,7 +300,7 @@ func (a *gainEvaluator) shown(i int, w *routes) (x row) {
 
 // prize returns max over k of the gain of k tries by k, less the gap.
 func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum, weight *float64) float64 {
-	p := &a.m.b.pairs[i]
+	p := &a.model.belief.pairs[i]
 	if p.n == 0 {
 		a.untried(c, false)
 		a.improved(c)
@@ -319,7 +321,7 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 	best := math.Inf(-1)
 	most := math.Inf(1) // what more tries than these may gain, in the mean
 	for k := last; k >= 0; k-- {
-		if k == 1 && p.n == 1 || most/tries[k] <= max(best, a.m.trial[i]) {
+		if k == 1 && p.n == 1 || most/tries[k] <= max(best, a.model.trial[i]) {
 			continue
 		}
 		q := a.tried(c, p, i, tries[k])
@@ -329,7 +331,7 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 			most = all
 			a.tally(c, sum, weight)
 		}
-		if !c.policy && all/tries[k] <= max(best, a.m.trial[i]) {
+		if !c.policy && all/tries[k] <= max(best, a.model.trial[i]) {
 			continue
 		}
 		if gain, succeeds := a.rule.gain(a.population); gain/tries[k] > best {
@@ -337,30 +339,30 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 		}
 	}
 	if c.policy { // it costs nothing
-		return best + max(0, -a.m.trial[i])
+		return best + max(0, -a.model.trial[i])
 	}
 	return a.priced(best, i)
 }
 
-// priced returns the prize of pair i for its gain: the gain is collected after the promising pairs
-// have been tried.
+// priced returns the prize of pair i for its gain, g·max(0, 1 − n m/H) − gap ("One horizon for all"): the
+// gain is collected after the promising pairs have been tried.
 func (a *gainEvaluator) priced(gain float64, i int) float64 {
-	if gain > a.m.trial[i] {
+	if gain > a.model.trial[i] {
 		a.promising++
 	}
-	return gain*a.share - a.m.trial[i]
+	return gain*a.share - a.model.trial[i]
 }
 
 // shift returns by how much the best other action of state s, worth bestOther, is worth more per
 // reward of action act. If neither was tried, both rewards are draws of one process.
 func (a *gainEvaluator) shift(s, act int, bestOther float64) float64 {
-	b := a.m.b
+	b := a.model.belief
 	if b.pairs[s*b.actions+act].n > 0 {
 		return 0
 	}
 	for other, w := range a.repeatValues {
 		if i := s*b.actions + other; other != act && w == bestOther && b.pairs[i].n == 0 {
-			return 1 / ((b.tried + 2) * (1 - a.m.gamma*a.outcomes.mean(a.m.found[i]).f))
+			return 1 / ((b.tried + 2) * (1 - a.model.gamma*a.outcomes.mean(a.model.found[i]).f))
 		}
 	}
 	return 0
@@ -369,10 +371,10 @@ func (a *gainEvaluator) shift(s, act int, bestOther float64) float64 {
 // finds returns the probability that pair i finds a state never visited, given that there is
 // one, if it shows a new successor with probability q.
 func (a *gainEvaluator) finds(i int, q float64) float64 {
-	if a.m.b.discovered.left == 0 {
+	if a.model.belief.discovered.left == 0 {
 		return 0
 	}
-	return q * a.m.found[i] / a.m.b.discovered.left
+	return q * a.model.found[i] / a.model.belief.discovered.left
 }
 
 // tally adds to the mean of what arriving here is worth where trying has shown that
@@ -393,7 +395,7 @@ func (a *gainEvaluator) tally(c *pairCase, sum, weight *float64) {
 // from its mean: along the covariance of the row with its value.
 func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) {
 	c.deviation = row{}
-	gamma := a.m.gamma
+	gamma := a.model.gamma
 	if c.policy {
 		worth = 0
 	}
@@ -404,13 +406,13 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 	var cv, cf, cc, variance float64
 	worst, best := math.Inf(1), math.Inf(-1)
 	for k, y := range p.next {
-		z := gamma*(a.m.v[y]+worth*w.f[y]-w.c[y]) - mean
+		z := gamma*(a.model.values[y]+worth*w.f[y]-w.c[y]) - mean
 		if c.policy {
-			z = gamma*a.m.v[y] - mean
+			z = gamma*a.model.values[y] - mean
 		}
 		worst, best = min(worst, z), max(best, z)
 		q := p.count[k] / p.n
-		cv += q * z * (a.m.v[y] - c.h.v)
+		cv += q * z * (a.model.values[y] - c.h.v)
 		cf += q * z * (w.f[y] - c.h.f)
 		cc += q * z * (w.c[y] - c.h.c)
 		variance += q * z * z
@@ -453,14 +455,14 @@ func moves(dst []float64, sd, up, down float64) []float64 {
 	return dst
 }
 
-// untried makes the scenarios of the tries of a pair that was never tried. The first try shows
+// untried makes the scenarios of the tries of a pair that was never tried ("The first try"). The first try shows
 // a successor and a reward. Others follow if these promise, and may show the same to the end of
 // the run: this is one scenario. In the other they show something new. Together they have the
 // mean row of after the first try. Without all, untried leaves out successors that are no
 // improvement even with the largest reward.
 func (a *gainEvaluator) untried(c *pairCase, all bool) {
 	a.scenarios = a.scenarios[:0]
-	t := &a.x.trial
+	t := &a.prospects.trial
 	mix := func(o outcome, z float64) row {
 		return row{v: o.v + z*(c.base.v-o.v), f: o.f + z*(c.base.f-o.f), c: o.c + z*(c.base.c-o.c)}
 	}
@@ -468,14 +470,14 @@ func (a *gainEvaluator) untried(c *pairCase, all bool) {
 		x, y := mix(o, t.after), mix(o, t.rest)
 		same, other := true, true
 		if !all && !c.leads { // D grows with the reward
-			x.r = a.x.bestFirst + t.afterR*(c.base.r-a.x.bestFirst)
-			y.r = a.x.bestFirst + t.restR*(c.base.r-a.x.bestFirst)
-			same, other = c.improves(a.m.gamma, x, o.record), c.improves(a.m.gamma, y, o.record)
+			x.r = a.prospects.bestFirst + t.afterR*(c.base.r-a.prospects.bestFirst)
+			y.r = a.prospects.bestFirst + t.restR*(c.base.r-a.prospects.bestFirst)
+			same, other = c.improves(a.model.gamma, x, o.record), c.improves(a.model.gamma, y, o.record)
 		}
 		if !same && !other {
 			continue
 		}
-		for _, r := range a.x.first {
+		for _, r := range a.prospects.first {
 			p := o.p * r.p
 			if same {
 				x.r = r.r + t.afterR*(c.base.r-r.r)
@@ -499,16 +501,16 @@ func (c *pairCase) improves(gamma float64, x row, record float64) bool {
 // rounding is more than the error by which a difference of values may seem positive.
 const rounding = 1e-6
 
-// tried makes the scenarios of k more tries of a pair: the
+// tried makes the scenarios of k more tries of a pair ("The gain of trying"): the
 // outcomes seen, in other proportions; a new successor; or a new reward. The mean of
 // every row is the present mean. tried returns the probability that the tries show a new successor.
 func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows float64) {
 	a.scenarios = a.scenarios[:0]
 	n := p.n
-	fresh, freshR := a.m.fresh[i], a.m.freshR[i]
-	q, after := a.m.b.successors.ahead(&p.toNext, n, 1, k)
+	fresh, freshR := a.model.fresh[i], a.model.freshR[i]
+	q, after := a.model.belief.successors.ahead(&p.toNext, n, 1, k)
 	shows = q
-	qr, afterR := a.m.b.rewards.ahead(&p.toReward, n, a.m.b.unpaid(p), k)
+	qr, afterR := a.model.belief.rewards.ahead(&p.toReward, n, a.model.belief.unpaid(p), k)
 	if q+qr > 1 {
 		q, qr = q/(q+qr), qr/(q+qr)
 	}
@@ -550,7 +552,7 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows flo
 		}
 		w = weightsR[j]
 		rest = 1 - w - afterR
-		for _, o := range a.x.again {
+		for _, o := range a.prospects.again {
 			x := now
 			x.r = rest*h.r + w*o.r + afterR*b.r
 			a.scenarios = append(a.scenarios, scenario{qr * o.p / float64(draws), x, 0})

@@ -17,13 +17,14 @@ type routeFinder struct {
 // accuracy of routes, as a share of the prize.
 const accuracy = 3e-3
 
-// find computes the routes to a state that are worth most if arriving is worth prize. With
+// find computes the routes to a state that are worth most if arriving is worth prize: those of φ ("Row
+// lemma"). With
 // greedy they use the policy's actions alone, which cost nothing. It begins with no routes. So the
 // routes found at any time can be followed, and their worth is a lower bound. Routes of an older
 // model could hold each other up in a loop that no longer leads to the state. States are swept in
 // the order of the routes found before, or from the state backwards if there are none.
 func (x *routeFinder) find(w *routes, m *meanModel, to int, prize float64, greedy bool) {
-	states := len(m.v)
+	states := len(m.values)
 	w.f, w.c = grow(w.f, states), grow(w.c, states)
 	clear(w.f)
 	clear(w.c)
@@ -70,7 +71,7 @@ func (w *routes) sort(states int) {
 
 // backwards finds routes from the state backwards.
 func (x *routeFinder) backwards(w *routes, m *meanModel, to int, prize float64, greedy bool) {
-	b, states := m.b, len(m.v)
+	b, states := m.belief, len(m.values)
 	x.queued = grow(x.queued, states)
 	x.queue = x.queue[:0]
 	x.push(b.before[to], to)
@@ -93,7 +94,7 @@ func (x *routeFinder) backwards(w *routes, m *meanModel, to int, prize float64, 
 
 // improve returns f and c of the best action of a state, 0 for giving up.
 func (w *routes) improve(m *meanModel, s int, prize float64, greedy bool) (f, c float64) {
-	from, until := s*m.b.actions, (s+1)*m.b.actions
+	from, until := s*m.belief.actions, (s+1)*m.belief.actions
 	if greedy {
 		f, _ = w.after(m, from+int(m.policy[s]))
 		return f, 0

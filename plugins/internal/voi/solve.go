@@ -7,38 +7,39 @@ import (
 
 // meanModel is the posterior mean of a belief, and its optimal policy for a discount.
 type meanModel struct {
-	b     *Belief
-	gamma float64
-	zero  float64 // what is added to rewards in units of the bounds
+	belief *Belief
+	gamma  float64
+	zero   float64 // what is added to rewards in units of the bounds
 
 	criterion   Criterion
 	continues   bool    // PerRun is PerStep now
 	final, step float64 // otherwise the value of the end, and the factor of its last step
 
-	planned []float64 // by pair: share of the base in the row that is planned with
-	trial   []float64 // by pair: v less what the pair is worth with its mean row
-	fresh   []float64 // by pair: probability that the next successor is drawn from the base
-	freshR  []float64 // by pair: likewise of the next reward
-	found   []float64 // by pair: probability that a new successor is a state never visited
-	reward  []float64 // by pair
-	global  []float64 // by state: probability under the part of the base that lies anywhere
-	near    float64   // share of states that are near, among those visited
-	valued  int       // states that have had a value in some plan
-	alike   float64   // by how much a state never visited is like the one from which it is entered
-	back    float64   // share of states that are known to lead here, among those that are not near
-	v       []float64
-	q       []float64
-	policy  []int32
-	gap     []float64 // by pair: v − q ≥ 0
+	planned      []float64 // by pair: share of the base in the row that is planned with
+	trial        []float64 // by pair: v less what the pair is worth with its mean row
+	fresh        []float64 // by pair: probability that the next successor is drawn from the base
+	freshR       []float64 // by pair: likewise of the next reward
+	found        []float64 // by pair: probability that a new successor is a state never visited
+	reward       []float64 // by pair
+	global       []float64 // by state: probability under the part of the base that lies anywhere
+	near         float64   // share of states that are near, among those visited
+	valued       int       // states that have had a value in some plan
+	alike        float64   // by how much a state never visited is like the one from which it is entered
+	back         float64   // share of states that are known to lead here, among those that are not near
+	values       []float64 // by state: V of docs/theory.md §3.8
+	actionValues []float64 // by pair: Q
+	policy       []int32
+	gap          []float64 // by pair: v − q ≥ 0
 
 	first     []int32   // by pair: where it begins in the following two
 	next      []int32   // successors other than the state itself
 	prob      []float64 // E γ^t of getting there, t being the steps until the state is left
 	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; infinite if never tried
 
-	chosen                          policyMatrix
-	matrix                          []float64
-	diag, rhs, r, r0, p, y, z, s, t []float64 // of the solver
+	chosen                                                           policyMatrix
+	matrix                                                           []float64
+	diagonal, rightSide                                              []float64 // of the linear equations of the values
+	residual, shadow, direction, directionImage, scaled, scaledImage []float64 // of converge
 }
 
 func grow[T any](x []T, n int) []T {
@@ -52,13 +53,13 @@ func grow[T any](x []T, n int) []T {
 
 // update computes the posterior mean model.
 func (m *meanModel) update(gamma float64) {
-	b, states := m.b, m.b.size()
+	b, states := m.belief, m.belief.size()
 	m.gamma = gamma
 	m.setZero()
 	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
 	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
-	m.q, m.gap = grow(m.q, len(b.pairs)), grow(m.gap, len(b.pairs))
-	m.v, m.policy, m.global = grow(m.v, states), grow(m.policy, states), grow(m.global, states)
+	m.actionValues, m.gap = grow(m.actionValues, len(b.pairs)), grow(m.gap, len(b.pairs))
+	m.values, m.policy, m.global = grow(m.values, states), grow(m.policy, states), grow(m.global, states)
 	mean := b.meanReward()
 	for i := range b.pairs {
 		p := &b.pairs[i]
@@ -102,15 +103,15 @@ func (m *meanModel) apart() int {
 	if m.closed() {
 		return -1
 	}
-	return int(m.b.end)
+	return int(m.belief.end)
 }
 
 // counted returns how many states count among those visited.
 func (m *meanModel) counted() int {
 	if m.apart() >= 0 {
-		return len(m.v) - 1
+		return len(m.values) - 1
 	}
-	return len(m.v)
+	return len(m.values)
 }
 
 // resemblance returns ρ, the slope of a regression of values of new states on those of the states
@@ -118,7 +119,7 @@ func (m *meanModel) counted() int {
 // counts as an observation.
 func (m *meanModel) resemblance(states int) float64 {
 	mean, n := 0.0, 0.0
-	for s, v := range m.v[:states] {
+	for s, v := range m.values[:states] {
 		if s != m.apart() {
 			mean += v
 			n++
@@ -126,10 +127,10 @@ func (m *meanModel) resemblance(states int) float64 {
 	}
 	mean /= n
 	both, of, entered := 0.0, 0.0, 0.0
-	for y, s := range m.b.parent[:states] {
+	for y, s := range m.belief.parent[:states] {
 		if s >= 0 {
-			x := m.v[s] - mean
-			both += x * (m.v[y] - mean)
+			x := m.values[s] - mean
+			both += x * (m.values[y] - mean)
 			of += x * x
 			entered++
 		}
@@ -160,9 +161,9 @@ func (m *meanModel) average(x []float64) (y averages) {
 // visited returns the mean of x after a new successor of state s that was visited before, given the
 // averages of x.
 func (m *meanModel) visited(s int, x []float64, at averages) float64 {
-	sum := m.near * m.b.nearMean(s, x)
+	sum := m.near * m.belief.nearMean(s, x)
 	far := 1 - m.near
-	if back := m.b.back[s]; len(back) > 0 {
+	if back := m.belief.back[s]; len(back) > 0 {
 		w := far * m.back / float64(len(back))
 		for _, y := range back {
 			sum += w * x[y]
@@ -174,7 +175,7 @@ func (m *meanModel) visited(s int, x []float64, at averages) float64 {
 
 // base returns the mean of x after a new successor of pair i.
 func (m *meanModel) base(i int, x []float64, at averages) float64 {
-	s := i / m.b.actions
+	s := i / m.belief.actions
 	visited := m.visited(s, x, at)
 	return visited + m.found[i]*(m.unvisited(s, x, at)-visited)
 }
@@ -186,7 +187,7 @@ func (m *meanModel) unvisited(s int, x []float64, at averages) float64 {
 
 // far is the share of states that are neither near nor lead here, among those visited.
 func (m *meanModel) far(s int) float64 {
-	if len(m.b.back[s]) > 0 {
+	if len(m.belief.back[s]) > 0 {
 		return (1 - m.near) * (1 - m.back)
 	}
 	return 1 - m.near
@@ -194,7 +195,7 @@ func (m *meanModel) far(s int) float64 {
 
 // expect returns the mean of x after pair i, given that under the base of its state.
 func (m *meanModel) expect(i int, x []float64, base float64) float64 {
-	p := &m.b.pairs[i]
+	p := &m.belief.pairs[i]
 	if p.n == 0 {
 		return base
 	}
@@ -214,16 +215,16 @@ func (m *meanModel) shown(p *pair, x []float64) float64 {
 	return sum / p.n
 }
 
-// solve improves the policy until it is optimal, and leaves its values.
+// solve improves the policy until it is optimal, and leaves V, Q, and gap = V − Q ("Setting").
 func (m *meanModel) solve() {
-	states, actions := len(m.v), m.b.actions
+	states, actions := len(m.values), m.belief.actions
 	tol := 1e-9 / (1 - m.gamma)
 	for range 50 {
 		m.evaluate()
-		at := m.average(m.v)
+		at := m.average(m.values)
 		changed := false
 		for s := range states {
-			if m.b.ends(s) {
+			if m.belief.ends(s) {
 				continue
 			}
 			best := int(m.policy[s])
@@ -231,12 +232,12 @@ func (m *meanModel) solve() {
 				i := s*actions + a
 				base := 0.0
 				if m.planned[i] > 0 {
-					base = m.base(i, m.v, at)
+					base = m.base(i, m.values, at)
 				}
-				m.q[i] = m.reward[i] + m.gamma*m.expect(i, m.v, base)
+				m.actionValues[i] = m.reward[i] + m.gamma*m.expect(i, m.values, base)
 			}
 			for a := range actions {
-				if m.q[s*actions+a] > m.q[s*actions+best]+tol {
+				if m.actionValues[s*actions+a] > m.actionValues[s*actions+best]+tol {
 					best = a
 				}
 			}
@@ -248,40 +249,41 @@ func (m *meanModel) solve() {
 			break
 		}
 	}
-	at := m.average(m.v)
+	at := m.average(m.values)
 	for s := range states {
-		if m.b.ends(s) {
+		if m.belief.ends(s) {
 			for i := s * actions; i < (s+1)*actions; i++ {
 				m.gap[i], m.trial[i] = 0, 0
 			}
 			continue
 		}
-		visited, unvisited := m.visited(s, m.v, at), m.unvisited(s, m.v, at)
-		top := m.q[s*actions+int(m.policy[s])]
+		visited, unvisited := m.visited(s, m.values, at), m.unvisited(s, m.values, at)
+		top := m.actionValues[s*actions+int(m.policy[s])]
 		for i := s * actions; i < (s+1)*actions; i++ {
-			m.gap[i] = max(0, top-m.q[i])
+			m.gap[i] = max(0, top-m.actionValues[i])
 			m.trial[i] = m.gap[i]
-			if p := &m.b.pairs[i]; p.n > 0 {
-				m.trial[i] -= m.gamma * m.fresh[i] * (visited + m.found[i]*(unvisited-visited) - m.shown(p, m.v))
+			if p := &m.belief.pairs[i]; p.n > 0 {
+				m.trial[i] -= m.gamma * m.fresh[i] * (visited + m.found[i]*(unvisited-visited) - m.shown(p, m.values))
 			}
 		}
 	}
 	m.leave()
 }
 
-// leave computes where pairs lead that are taken until they lead elsewhere. A successor that the
+// leave computes where pairs lead that are taken until they lead elsewhere, and the cost ("The cost of a
+// detour"). A successor that the
 // pair has not shown leads astray: from there no route is counted on.
 func (m *meanModel) leave() {
-	m.first, m.leaveCost = grow(m.first, len(m.b.pairs)+1), grow(m.leaveCost, len(m.b.pairs))
+	m.first, m.leaveCost = grow(m.first, len(m.belief.pairs)+1), grow(m.leaveCost, len(m.belief.pairs))
 	m.next, m.prob = m.next[:0], m.prob[:0]
-	for i := range m.b.pairs {
-		p := &m.b.pairs[i]
+	for i := range m.belief.pairs {
+		p := &m.belief.pairs[i]
 		m.first[i] = int32(len(m.next))
 		m.leaveCost[i] = math.Inf(1)
 		if p.n == 0 {
 			continue
 		}
-		s, stay := int32(i/m.b.actions), 0.0
+		s, stay := int32(i/m.belief.actions), 0.0
 		if k := slices.Index(p.next, s); k >= 0 {
 			stay = p.count[k]
 		}
@@ -294,12 +296,12 @@ func (m *meanModel) leave() {
 		}
 		m.leaveCost[i] = p.n * m.gap[i] * scale
 	}
-	m.first[len(m.b.pairs)] = int32(len(m.next))
+	m.first[len(m.belief.pairs)] = int32(len(m.next))
 }
 
 // discount is the discount of a step from state s.
 func (m *meanModel) discount(s int) float64 {
-	if m.b.ends(s) { // it takes no time
+	if m.belief.ends(s) { // it takes no time
 		return 1
 	}
 	return m.gamma
@@ -310,13 +312,13 @@ const exact = 40
 
 // evaluate computes the values of the policy.
 func (m *meanModel) evaluate() {
-	n := len(m.v)
-	m.rhs = grow(m.rhs, n)
+	n := len(m.values)
+	m.rightSide = grow(m.rightSide, n)
 	for s := range n {
-		m.rhs[s] = m.reward[s*m.b.actions+int(m.policy[s])]
+		m.rightSide[s] = m.reward[s*m.belief.actions+int(m.policy[s])]
 	}
 	if m.closed() {
-		m.rhs[m.b.end] = m.final
+		m.rightSide[m.belief.end] = m.final
 	}
 	m.compile()
 	if n <= exact || !m.iterate() {
@@ -335,15 +337,15 @@ type policyMatrix struct {
 
 // compile computes the matrix of the policy.
 func (m *meanModel) compile() {
-	n, x := len(m.v), &m.chosen
+	n, x := len(m.values), &m.chosen
 	x.first, x.global, x.all = grow(x.first, n+1), grow(x.global, n), grow(x.all, n)
 	x.next, x.prob, x.spread = x.next[:0], x.prob[:0], false
 	add := func(y int32, p float64) { x.next, x.prob = append(x.next, y), append(x.prob, p) }
 	for s := range n {
-		i := s*m.b.actions + int(m.policy[s])
-		p := &m.b.pairs[i]
+		i := s*m.belief.actions + int(m.policy[s])
+		p := &m.belief.pairs[i]
 		x.first[s], x.global[s], x.all[s] = int32(len(x.next)), 0, 0
-		if m.b.ends(s) && m.closed() { // its value is given
+		if m.belief.ends(s) && m.closed() { // its value is given
 			continue
 		}
 		gamma := m.discount(s)
@@ -353,13 +355,13 @@ func (m *meanModel) compile() {
 			add(int32(s), w*m.found[i]*m.alike)
 			w *= 1 - m.found[i]
 			x.global[s] = w * m.far(s)
-			self, others := m.b.selfShare(s), m.b.near[s][1:]
+			self, others := m.belief.selfShare(s), m.belief.near[s][1:]
 			add(int32(s), w*m.near*self)
 			for _, y := range others {
 				add(y, w*m.near*(1-self)/float64(len(others)))
 			}
-			for _, y := range m.b.back[s] {
-				add(y, w*(1-m.near)*m.back/float64(len(m.b.back[s])))
+			for _, y := range m.belief.back[s] {
+				add(y, w*(1-m.near)*m.back/float64(len(m.belief.back[s])))
 			}
 		}
 		if w := gamma * (1 - m.planned[i]); w > 0 {
@@ -395,10 +397,10 @@ func (m *meanModel) apply(y, x []float64) {
 // eliminate solves for the values by elimination, without pivots, as the matrix is
 // diagonally dominant.
 func (m *meanModel) eliminate() {
-	n, c := len(m.v), &m.chosen
+	n, c := len(m.values), &m.chosen
 	m.matrix = grow(m.matrix, n*n)
-	a, b := m.matrix, m.v
-	copy(b, m.rhs)
+	a, b := m.matrix, m.values
+	copy(b, m.rightSide)
 	for s := range n {
 		row := a[s*n : (s+1)*n]
 		all := c.all[s] / float64(m.counted())
@@ -446,15 +448,15 @@ const restarts = 20
 // der Vorst 1992) from those of before. The method may break down, or make no more progress.
 // Then it begins anew from what it has. iterate reports failure if that does not converge.
 func (m *meanModel) iterate() bool {
-	n := len(m.v)
-	for _, x := range []*[]float64{&m.diag, &m.r, &m.r0, &m.p, &m.y, &m.z, &m.s, &m.t} {
+	n := len(m.values)
+	for _, x := range []*[]float64{&m.diagonal, &m.residual, &m.shadow, &m.direction, &m.scaled, &m.scaledImage, &m.directionImage} {
 		*x = grow(*x, n)
 	}
 	for s := range n { // the diagonal, without the averages' part
-		m.diag[s] = 1
+		m.diagonal[s] = 1
 		for k := m.chosen.first[s]; k < m.chosen.first[s+1]; k++ {
 			if int(m.chosen.next[k]) == s {
-				m.diag[s] -= m.chosen.prob[k]
+				m.diagonal[s] -= m.chosen.prob[k]
 			}
 		}
 	}
@@ -469,31 +471,31 @@ func (m *meanModel) iterate() bool {
 // converge iterates until the values are solved for. It reports failure after a breakdown,
 // or if the residual has not become smaller for n/4 + 64 iterations.
 func (m *meanModel) converge() bool {
-	n := len(m.v)
+	n := len(m.values)
 	const tol = 1e-8
-	m.apply(m.r, m.v)
+	m.apply(m.residual, m.values)
 	shift := 0.0 // a constant change of all values takes out the mean residual
 	for s := range n {
-		m.r[s] = m.rhs[s] - m.r[s]
-		shift += m.r[s] / float64(n)
+		m.residual[s] = m.rightSide[s] - m.residual[s]
+		shift += m.residual[s] / float64(n)
 	}
 	if !m.zeroed() {
 		for s := range n {
-			m.v[s] += shift / (1 - m.gamma)
-			if !m.b.ends(s) { // the end is not discounted, so a constant changes nothing there
-				m.r[s] -= shift
+			m.values[s] += shift / (1 - m.gamma)
+			if !m.belief.ends(s) { // the end is not discounted, so a constant changes nothing there
+				m.residual[s] -= shift
 			}
 		}
 	}
-	copy(m.r0, m.r)
+	copy(m.shadow, m.residual)
 	rho, alpha, omega := 1.0, 1.0, 1.0
-	clear(m.p)
-	clear(m.t)
-	v := m.t // A·p
+	clear(m.direction)
+	clear(m.directionImage)
+	v := m.directionImage // A·p
 	least := math.Inf(1)
 	for patience := n/4 + 64; patience > 0; patience-- {
 		worst := 0.0
-		for _, x := range m.r {
+		for _, x := range m.residual {
 			worst = max(worst, math.Abs(x))
 		}
 		if worst <= tol {
@@ -502,38 +504,38 @@ func (m *meanModel) converge() bool {
 		if worst < least {
 			least, patience = worst, n/4+64
 		}
-		next := dot(m.r0, m.r)
+		next := dot(m.shadow, m.residual)
 		beta := next / rho * alpha / omega
 		if beta-beta != 0 || next == 0 {
 			return false
 		}
 		rho = next
 		for s := range n {
-			m.p[s] = m.r[s] + beta*(m.p[s]-omega*v[s])
-			m.y[s] = m.p[s] / m.diag[s]
+			m.direction[s] = m.residual[s] + beta*(m.direction[s]-omega*v[s])
+			m.scaled[s] = m.direction[s] / m.diagonal[s]
 		}
-		m.apply(v, m.y)
-		alpha = rho / dot(m.r0, v)
+		m.apply(v, m.scaled)
+		alpha = rho / dot(m.shadow, v)
 		if alpha-alpha != 0 {
 			return false
 		}
 		for s := range n {
-			m.v[s] += alpha * m.y[s]
-			m.r[s] -= alpha * v[s]
-			m.y[s] = m.r[s] / m.diag[s]
+			m.values[s] += alpha * m.scaled[s]
+			m.residual[s] -= alpha * v[s]
+			m.scaled[s] = m.residual[s] / m.diagonal[s]
 		}
-		m.apply(m.z, m.y)
-		omega = dot(m.z, m.r) / dot(m.z, m.z)
+		m.apply(m.scaledImage, m.scaled)
+		omega = dot(m.scaledImage, m.residual) / dot(m.scaledImage, m.scaledImage)
 		if omega-omega != 0 {
 			worst = 0
-			for _, x := range m.r {
+			for _, x := range m.residual {
 				worst = max(worst, math.Abs(x))
 			}
 			return worst <= tol
 		}
 		for s := range n {
-			m.v[s] += omega * m.y[s]
-			m.r[s] -= omega * m.z[s]
+			m.values[s] += omega * m.scaled[s]
+			m.residual[s] -= omega * m.scaledImage[s]
 		}
 	}
 	return false

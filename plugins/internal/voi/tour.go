@@ -1,6 +1,6 @@
 package voi
 
-// tour returns what the prizes of state s are worth together with those of the states to which
+// tour returns T₁(s) ("Pairs that share a way"): what the prizes of state s are worth together with those of the states to which
 // the agent goes on from there. joined and the prizes of s are up to date. It goes on to the
 // state that is worth most from where the last pair of s leads. As in join, the larger prizes
 // come first: so no state is twice in a tour.
@@ -8,20 +8,20 @@ func (p *Planner) tour(s int, prizes []float64) joint {
 	if p.joined[s].advantage <= least {
 		return p.joined[s]
 	}
-	last := s*p.b.actions + p.a.byPrize[0]
+	last := s*p.belief.actions + p.gains.byPrize[0]
 	best, to := least, -1
 	for y := range p.joined {
-		if p.joined[y].advantage <= least || !p.precedes(s, y) || y >= len(p.a.best) {
+		if p.joined[y].advantage <= least || !p.precedes(s, y) || y >= len(p.gains.best) {
 			continue
 		}
-		if x := p.a.onward(last, y, p.tours[y]); x.advantage > best {
+		if x := p.gains.onward(last, y, p.tours[y]); x.advantage > best {
 			best, to = x.advantage, y
 		}
 	}
 	if to < 0 {
 		return p.joined[s]
 	}
-	return p.a.join(s, prizes, to, p.tours[to])
+	return p.gains.join(s, prizes, to, p.tours[to])
 }
 
 // precedes reports whether state s comes before y in tours.

@@ -23,7 +23,7 @@ func randomModel(rng *rand.Rand, states, actions int, gamma float64) *meanModel 
 		}
 		p.mean = rng.Float64()
 	}
-	m := &meanModel{b: b}
+	m := &meanModel{belief: b}
 	m.update(gamma)
 	m.exact()
 	return m
@@ -41,7 +41,7 @@ func contains(x []int32, s int32) bool {
 // exact takes the base out of a model and solves it.
 func (m *meanModel) exact() {
 	for i := range m.fresh {
-		m.planned[i], m.fresh[i], m.reward[i] = 0, 0, m.b.pairs[i].mean
+		m.planned[i], m.fresh[i], m.reward[i] = 0, 0, m.belief.pairs[i].mean
 	}
 	m.solve()
 }
@@ -60,8 +60,8 @@ func TestRowLemma(t *testing.T) {
 		if m.gap[i] < 1e-6 {
 			continue // the greedy action
 		}
-		before := append([]float64(nil), m.v...)
-		p := &m.b.pairs[i]
+		before := append([]float64(nil), m.values...)
+		p := &m.belief.pairs[i]
 		old := *p
 		fresh := pair{mean: rng.Float64() * 1.5}
 		for range 2 {
@@ -81,10 +81,10 @@ func TestRowLemma(t *testing.T) {
 					}
 				}
 			}
-			advantage = fresh.mean - m.v[s]
+			advantage = fresh.mean - m.values[s]
 			next := 0.0
 			for k, y := range fresh.next {
-				advantage += m.gamma * fresh.count[k] / fresh.n * m.v[y]
+				advantage += m.gamma * fresh.count[k] / fresh.n * m.values[y]
 				next += m.gamma * fresh.count[k] / fresh.n * phi[y]
 			}
 			next += advantage
@@ -102,15 +102,15 @@ func TestRowLemma(t *testing.T) {
 		x := row{r: fresh.mean}
 		for k, y := range fresh.next {
 			q := fresh.count[k] / fresh.n
-			x.v, x.f, x.c = x.v+q*m.v[y], x.f+q*routes.f[y], x.c+q*routes.c[y]
+			x.v, x.f, x.c = x.v+q*m.values[y], x.f+q*routes.f[y], x.c+q*routes.c[y]
 		}
-		c := pairCase{value: m.v[s]}
+		c := pairCase{value: m.values[s]}
 		d, _ := c.improvement(m.gamma, x)
 		*p = fresh
 		m.exact()
 		for y := range phi {
-			if math.Abs(m.v[y]-before[y]-phi[y]) > 1e-6 {
-				t.Fatalf("the value of state %d changed by %v, the lemma says %v", y, m.v[y]-before[y], phi[y])
+			if math.Abs(m.values[y]-before[y]-phi[y]) > 1e-6 {
+				t.Fatalf("the value of state %d changed by %v, the lemma says %v", y, m.values[y]-before[y], phi[y])
 			}
 		}
 		if w > 1e-3 {
@@ -152,48 +152,48 @@ func walk(t *testing.T, rule Rule, steps int) *Planner {
 // is the present mean.
 func TestScenariosAreAMartingale(t *testing.T) {
 	p := walk(t, Sup, 300)
-	a, m := &p.a, &p.model
-	p.x.update(m, 500)
+	a, m := &p.gains, &p.model
+	p.prospects.update(m, 500)
 	compared := 0
-	for i := range p.b.pairs {
+	for i := range p.belief.pairs {
 		s := i / 3
 		var best routes
 		a.finder.find(&best, m, s, 3, false)
-		c := pairCase{value: m.v[s]}
+		c := pairCase{value: m.values[s]}
 		var o outcomes
-		p.x.newOutcomes(&o, m, s, best.f, best.c)
+		p.prospects.newOutcomes(&o, m, s, best.f, best.c)
 		c.outcomes = o.at(nil, m.found[i])
 		total := 0.0
 		for _, o := range c.outcomes {
 			total += o.p
 		}
 		c.base = means(c.outcomes)
-		if base := m.base(i, m.v, m.average(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
+		if base := m.base(i, m.values, m.average(m.values)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
 			t.Fatalf("new successors of state %d: probability %v, mean value %v, want %v", s, total, c.base.v, base)
 		}
-		c.base.r = p.x.meanFirst
-		if p.b.pairs[i].n > 0 {
-			c.base.r = p.x.newRewards(p.b, &p.b.pairs[i])
+		c.base.r = p.prospects.meanFirst
+		if p.belief.pairs[i].n > 0 {
+			c.base.r = p.prospects.newRewards(p.belief, &p.belief.pairs[i])
 		}
 		c.h = a.shown(i, &best)
 		want := -m.trial[i]
 		for _, k := range []float64{1, 5, 80} {
-			if p.b.pairs[i].n == 0 {
+			if p.belief.pairs[i].n == 0 {
 				a.untried(&c, true)
 			} else {
-				a.deviate(&c, &p.b.pairs[i], &best, 3)
-				a.tried(&c, &p.b.pairs[i], i, k)
+				a.deviate(&c, &p.belief.pairs[i], &best, 3)
+				a.tried(&c, &p.belief.pairs[i], i, k)
 			}
 			var got, q float64
 			for _, x := range a.scenarios {
-				got += x.p * (x.r + m.gamma*x.v - m.v[s])
+				got += x.p * (x.r + m.gamma*x.v - m.values[s])
 				q += x.p
 			}
 			if math.Abs(q-1) > 1e-9 {
 				t.Errorf("pair %d, %v tries: scenarios have probability %v", i, k, q)
 			}
-			if math.Abs(got-want) > 1e-6*(1+m.v[s])+0.02*math.Abs(want) {
-				t.Errorf("pair %d with %v tries, %v more: mean advantage %v, want %v", i, p.b.pairs[i].n, k, got, want)
+			if math.Abs(got-want) > 1e-6*(1+m.values[s])+0.02*math.Abs(want) {
+				t.Errorf("pair %d with %v tries, %v more: mean advantage %v, want %v", i, p.belief.pairs[i].n, k, got, want)
 			}
 			compared++
 		}
@@ -247,9 +247,9 @@ func TestSolversAgree(t *testing.T) {
 	for range 20 {
 		m := randomModel(rng, 60, 2, 0.999)
 		m.evaluate()
-		got := append([]float64(nil), m.v...)
+		got := append([]float64(nil), m.values...)
 		m.eliminate()
-		for s, v := range m.v {
+		for s, v := range m.values {
 			if math.Abs(v-got[s]) > 1e-4 {
 				t.Fatalf("state %d: %v, by elimination %v", s, got[s], v)
 			}
@@ -281,12 +281,12 @@ func TestSolversAgreeOnEpisodes(t *testing.T) {
 				}
 			}
 		}
-		m := meanModel{b: b}
+		m := meanModel{belief: b}
 		m.update(0.999)
 		m.solve()
-		got := append([]float64(nil), m.v...)
+		got := append([]float64(nil), m.values...)
 		m.eliminate()
-		for s, v := range m.v {
+		for s, v := range m.values {
 			if math.Abs(v-got[s]) > 1e-4 {
 				t.Fatalf("state %d: %v, by elimination %v", s, got[s], v)
 			}
@@ -322,19 +322,19 @@ func TestSolverBeginsAnew(t *testing.T) {
 	for range 3000 {
 		step(rng.IntN(4))
 	}
-	m := meanModel{b: b}
+	m := meanModel{belief: b}
 	for k := range 40 {
 		for range 50 {
 			step(rng.IntN(4))
 		}
 		m.update(1 - 1/float64(500+100*k))
 		m.solve()
-		for s := range m.v { // from values of another policy
-			m.v[s] += rng.Float64()
+		for s := range m.values { // from values of another policy
+			m.values[s] += rng.Float64()
 			m.policy[s] = int32(rng.IntN(4))
 		}
-		for s := range m.rhs {
-			m.rhs[s] = m.reward[4*s+int(m.policy[s])]
+		for s := range m.rightSide {
+			m.rightSide[s] = m.reward[4*s+int(m.policy[s])]
 		}
 		m.compile()
 		if !m.iterate() {
@@ -473,9 +473,9 @@ func TestSurePairs(t *testing.T) {
 			p.Learn(0, 0, r, 0)
 		}
 		p.plan(0, 500)
-		x := &p.b.pairs[0]
-		c := pairCase{h: p.a.shown(0, &p.a.best[0])}
-		p.a.deviate(&c, x, &p.a.best[0], 3)
+		x := &p.belief.pairs[0]
+		c := pairCase{h: p.gains.shown(0, &p.gains.best[0])}
+		p.gains.deviate(&c, x, &p.gains.best[0], 3)
 		return c.deviation.r
 	}
 	if got := move(0.25, 0.25, 0.25); got != 0 {
@@ -563,9 +563,9 @@ func TestResemblance(t *testing.T) {
 	for range 20 {
 		b.addState()
 	}
-	m := &meanModel{b: b, v: make([]float64, 20), global: make([]float64, 20)}
-	for s := range m.v {
-		m.v[s] = float64(s)
+	m := &meanModel{belief: b, values: make([]float64, 20), global: make([]float64, 20)}
+	for s := range m.values {
+		m.values[s] = float64(s)
 		b.parent[s] = int32(max(0, s-1)) // a corridor that pays more and more
 	}
 	corridor := m.resemblance(20)
@@ -594,7 +594,7 @@ func TestRoutesOfOlderModels(t *testing.T) {
 		link(s, 1, s)
 	}
 	link(2, 1, 3)
-	m := &meanModel{b: b, gamma: 0.999, policy: make([]int32, 4), v: make([]float64, 4), gap: make([]float64, 8), fresh: make([]float64, 8)}
+	m := &meanModel{belief: b, gamma: 0.999, policy: make([]int32, 4), values: make([]float64, 4), gap: make([]float64, 8), fresh: make([]float64, 8)}
 	m.leave()
 	var w routes
 	var x routeFinder
@@ -642,7 +642,7 @@ func TestEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 50 {
 		const states, actions, gamma = 6, 2, 0.95
-		with := randomModel(rng, states, actions, gamma).b
+		with := randomModel(rng, states, actions, gamma).belief
 		plain := NewBelief(actions, 0, 1)
 		for range states {
 			plain.addState()
@@ -684,7 +684,7 @@ func TestEnd(t *testing.T) {
 				}
 			}
 		}
-		m, want := &meanModel{b: with}, &meanModel{b: plain}
+		m, want := &meanModel{belief: with}, &meanModel{belief: plain}
 		for _, x := range []*meanModel{m, want} {
 			x.update(gamma)
 			x.exact()
@@ -697,8 +697,8 @@ func TestEnd(t *testing.T) {
 			finder.find(&wanted, want, to, 5, false)
 		}
 		for s := range states {
-			if math.Abs(m.v[s]-want.v[s]) > 1e-6 {
-				t.Fatalf("the value of state %d is %v, want %v", s, m.v[s], want.v[s])
+			if math.Abs(m.values[s]-want.values[s]) > 1e-6 {
+				t.Fatalf("the value of state %d is %v, want %v", s, m.values[s], want.values[s])
 			}
 			if got, want := 5*ways.f[s]-ways.c[s], 5*wanted.f[s]-wanted.c[s]; math.Abs(got-want) > 0.02*(1+want) {
 				t.Errorf("the route from state %d to %d is worth %v, want %v", s, to, got, want)
