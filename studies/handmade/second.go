@@ -225,12 +225,12 @@ func crops(*rand.Rand) (*mdp.Tabular, error) {
 	const best, kinds = 4, 4
 	return mdp.Generate(define((best+1)*kinds, kinds, best*kinds), func(s, a int, row *mdp.Row) {
 		soil, last := s/kinds, s%kinds
-		yield := []float64{10, 6, 4, 0.5}[a] * (0.2 + 0.2*float64(soil))
+		yield := []float64{1, 0.6, 0.4, 0.05}[a] * (0.2 + 0.2*float64(soil))
 		if a == last {
 			yield *= 0.6
 		}
 		row.Reward(yield)
-		row.Noise.SD = 1.5
+		row.Noise.Bernoulli = true // there is a harvest or none
 		change := []int{-2, -1, 1, 2}[a]
 		row.Add(within(soil+change, best)*kinds+a, 0.7)
 		row.Add(soil*kinds+a, 0.3)

@@ -38,15 +38,7 @@ func (r Rule) gain(population []improvement) (gain, succeeds float64) {
 			positive = append(positive, x)
 		}
 	}
-	slices.SortFunc(positive, func(a, b improvement) int {
-		switch {
-		case a.d > b.d:
-			return -1
-		case a.d < b.d:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(positive, func(a, b improvement) int { return cmp.Compare(b.d, a.d) })
 	p := 0.0
 	for _, x := range positive {
 		p += x.p

@@ -66,9 +66,8 @@ func (a *gainEvaluator) improved(c *pairCase) {
 	for i := range a.scenarios {
 		x := &a.scenarios[i]
 		d, w := c.improvement(a.model.gamma, x.row)
-		d = min(d, a.horizon) // as rewards differ by at most 1
 		if c.leads {
-			kept += x.p * (min(a.horizon, max(w, c.bestOther+c.shifts*(x.r-c.base.r))) - c.own)
+			kept += x.p * (max(w, c.bestOther+c.shifts*(x.r-c.base.r)) - c.own)
 		} else {
 			kept += x.p * max(0, d)
 		}
@@ -400,16 +399,10 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 		worth = 0
 	}
 	mean := gamma * (c.h.v + worth*c.h.f - c.h.c)
-	if c.policy {
-		mean = gamma * c.h.v
-	}
 	var cv, cf, cc, variance float64
 	worst, best := math.Inf(1), math.Inf(-1)
 	for k, y := range p.next {
 		z := gamma*(a.model.values[y]+worth*w.f[y]-w.c[y]) - mean
-		if c.policy {
-			z = gamma*a.model.values[y] - mean
-		}
 		worst, best = min(worst, z), max(best, z)
 		q := p.count[k] / p.n
 		cv += q * z * (a.model.values[y] - c.h.v)

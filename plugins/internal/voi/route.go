@@ -29,12 +29,13 @@ func (x *routeFinder) find(w *routes, m *meanModel, to int, prize float64, greed
 	clear(w.f)
 	clear(w.c)
 	w.f[to] = 1
-	if len(w.order) == 0 {
+	known := len(w.order) > 0
+	for len(w.order) < states {
+		w.order = append(w.order, int32(len(w.order)))
+	}
+	if !known {
 		x.backwards(w, m, to, prize, greedy)
 	} else {
-		for len(w.order) < states {
-			w.order = append(w.order, int32(len(w.order)))
-		}
 		for range sweeps {
 			worst := 0.0
 			for _, s := range w.order {
@@ -49,17 +50,14 @@ func (x *routeFinder) find(w *routes, m *meanModel, to int, prize float64, greed
 			}
 		}
 	}
-	w.sort(states)
+	w.sort()
 }
 
 // sweeps is how often states are swept at most.
 const sweeps = 16
 
 // sort orders states by how near they are. The order changes little, as a rule.
-func (w *routes) sort(states int) {
-	for len(w.order) < states {
-		w.order = append(w.order, int32(len(w.order)))
-	}
+func (w *routes) sort() {
 	for i, s := range w.order {
 		k := i
 		for ; k > 0 && w.f[w.order[k-1]] < w.f[s]; k-- {
