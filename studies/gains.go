@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
@@ -18,7 +19,7 @@ var gainsAgents = []map[string]any{
 
 // gainsTasks returns the tasks written by hand, and a development task of each family.
 func gainsTasks() (tasks []task, err error) {
-	for _, half := range []string{"handmade", "handmade-held-out"} {
+	for _, half := range []string{"handmade", "handmade-held-out", "handmade-second", "handmade-last"} {
 		more, err := handmadeTasks(half)
 		if err != nil {
 			return nil, err
@@ -28,7 +29,11 @@ func gainsTasks() (tasks []task, err error) {
 		}
 	}
 	for _, kind := range families.Kinds() {
-		tasks = append(tasks, task{name: "family " + string(kind), kind: "families", environment: map[string]any{
+		t, err := families.Task(families.Params{Kind: kind, Seed: 1, Split: families.Development})
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, task{name: "family " + string(kind), kind: "families", model: t.Model, environment: map[string]any{
 			"plugin": "family", "params": map[string]any{"kind": kind, "seed": 1, "split": families.Development}}})
 	}
 	return tasks, nil
@@ -50,6 +55,7 @@ func gainsBoard(s *study) error {
 		return err
 	}
 	ratios := map[string]map[string][]float64{} // by kind and agent
+	sums := map[[2]string][2]float64{}          // by kind and agent: gains in units of the range of rewards, predicted and realised
 	var rows [][]string
 	for _, t := range tasks {
 		row := []string{t.name}
@@ -66,6 +72,10 @@ func gainsBoard(s *study) error {
 			}
 			if ratios[t.kind] == nil {
 				ratios[t.kind] = map[string][]float64{}
+			}
+			if low, high := t.model.RewardBounds(); !math.IsInf(high-low, 1) {
+				of := sums[[2]string{t.kind, agent}]
+				sums[[2]string{t.kind, agent}] = [2]float64{of[0] + sum[0]/(high-low), of[1] + sum[1]/(high-low)}
 			}
 			ratio := sum[0] / sum[1]
 			ratios[t.kind][agent] = append(ratios[t.kind][agent], ratio)
@@ -86,11 +96,11 @@ func gainsBoard(s *study) error {
 					within++
 				}
 			}
-			rows = append(rows, []string{kind, agent, fmt.Sprintf("%.2g", stat.Quantile(all, 0.25)), fmt.Sprintf("%.2g", stat.Quantile(all, 0.5)), fmt.Sprintf("%.2g", stat.Quantile(all, 0.75)), fmt.Sprintf("%d of %d", within, len(all))})
+			rows = append(rows, []string{kind, agent, fmt.Sprintf("%.2g", stat.Quantile(all, 0.25)), fmt.Sprintf("%.2g", stat.Quantile(all, 0.5)), fmt.Sprintf("%.2g", stat.Quantile(all, 0.75)), fmt.Sprintf("%d of %d", within, len(all)), fmt.Sprintf("%.2g", sums[[2]string{kind, agent}][0]/sums[[2]string{kind, agent}][1])})
 		}
 	}
-	fmt.Fprintln(s.w, "The same over tasks. The last column is the number of tasks with a ratio from ½ to 2.")
+	fmt.Fprintln(s.w, "The same over tasks. *From ½ to 2* is the number of tasks with such a ratio. *Together* is the ratio of the sums over tasks, each in units of the range of its rewards.")
 	fmt.Fprintln(s.w)
-	s.table([]string{"tasks", "agent", "lower quartile", "median", "upper quartile", "from ½ to 2"}, rows)
+	s.table([]string{"tasks", "agent", "lower quartile", "median", "upper quartile", "from ½ to 2", "together"}, rows)
 	return nil
 }

@@ -283,3 +283,42 @@ func parking(*rand.Rand) (*mdp.Tabular, error) {
 		}
 	})
 }
+
+// fire spreads over two by three cells. Burning cells cost, and each burning neighbour makes it likelier that
+// a cell catches fire. Six actions drench a cell, and the seventh waits. Every action may lead to most states.
+func fire(*rand.Rand) (*mdp.Tabular, error) {
+	const cells, wait = 6, 6
+	return mdp.Generate(define(1<<cells, wait+1, 1), func(s, a int, row *mdp.Row) {
+		if a != wait {
+			row.Reward(-0.05)
+		}
+		row.Reward(1)
+		var burns [cells]float64
+		for c := range cells {
+			burns[c] = 0.01
+			for d := range cells {
+				if side := c/3 == d/3 && (c-d == 1 || d-c == 1); s>>d&1 == 1 && (side || c/3 != d/3 && c%3 == d%3) {
+					burns[c] += 0.15
+				}
+			}
+			if s>>c&1 == 1 {
+				row.Reward(-1.0 / cells)
+				burns[c] = 0.9
+			}
+			if c == a {
+				burns[c] *= 0.25
+			}
+		}
+		for y := range 1 << cells {
+			p := 1.0
+			for c := range cells {
+				if y>>c&1 == 1 {
+					p *= burns[c]
+				} else {
+					p *= 1 - burns[c]
+				}
+			}
+			row.Add(y, p)
+		}
+	})
+}

@@ -1,6 +1,6 @@
 // Package handmade has tasks that were written by hand, of kinds that the plugin family
 // does not have. Agents that were made while the families were looked at are judged on
-// them. The 24 of Development, the twelve of HeldOut and the twelve of Second may be looked
+// them. The 24 of Development, the twelve of HeldOut and the 13 of Second may be looked
 // at while an agent is changed. The twelve of Last are run when the changes are made.
 package handmade
 
@@ -76,7 +76,7 @@ var HeldOut = []Task{
 	{"jammer", jammer},
 }
 
-// Second are more tasks to look at, written before the thirteenth round.
+// Second are more tasks to look at, written before the thirteenth round, and fire, written in it.
 var Second = []Task{
 	{"machine", machine},
 	{"clinic", clinic},
@@ -90,6 +90,7 @@ var Second = []Task{
 	{"crops", crops},
 	{"dam", dam},
 	{"parking", parking},
+	{"fire", fire},
 }
 
 // Last are the tasks that are run once, after the thirteenth round. They were written before it.
