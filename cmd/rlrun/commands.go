@@ -41,6 +41,7 @@ var commands = []struct {
 	{"experiments", explaincmd.New, false},
 	{"experiments", compactcmd.New, true},
 	{"experiments", comparecmd.New, false},
+	{"experiments", comparecmd.NewPower, false},
 	{"experiments", servecmd.New, true},
 	{"experiments", exportcmd.New, false},
 	{"questions", thresholdcmd.New, false},

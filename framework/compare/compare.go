@@ -33,26 +33,7 @@ func define(inputs []*Input, m result.Metric) *metric.Definition {
 // Compare compares agents. Its errors are the user's: a metric without values, labels
 // that name no agent, runs that cannot be compared.
 func Compare(inputs []*Input, o Options) (*Result, error) {
-	c := &comparer{Result: Result{Options: o, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
-	c.LowerIsBetter = c.Definition.Better == metric.Lower
-	if err := c.read(inputs); err != nil {
-		return nil, err
-	}
-	if err := CheckMetric(c.Definition); err != nil {
-		return nil, err
-	}
-	switch {
-	case !(o.Alpha > 0 && o.Alpha < 1):
-		return nil, fmt.Errorf("alpha must be in (0,1), not %v", o.Alpha)
-	case o.Correction != Holm && o.Correction != BenjaminiHochberg:
-		return nil, fmt.Errorf("the correction must be holm or bh, not %q", o.Correction)
-	}
-	for _, env := range slices.Sorted(maps.Keys(o.Scores)) {
-		if err := o.Scores[env].Check(c.Definition); err != nil {
-			return nil, fmt.Errorf("scores of %s: %w", env, err)
-		}
-	}
-	pairs, err := c.pairs()
+	c, pairs, err := prepare(inputs, o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +43,41 @@ func Compare(inputs []*Input, o Options) (*Result, error) {
 	if err := c.compare(pairs); err != nil {
 		return nil, err
 	}
+	if c.Options.Pairs == againstBest {
+		pairs = c.keepBest(pairs)
+	}
 	if len(c.Environments) > 1 {
 		c.overall(pairs)
 	}
 	return &c.Result, nil
+}
+
+// prepare reads the values and checks the options.
+func prepare(inputs []*Input, o Options) (c *comparer, pairs [][2]int, err error) {
+	c = &comparer{Result: Result{Options: o, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
+	c.LowerIsBetter = c.Definition.Better == metric.Lower
+	if err := c.read(inputs); err != nil {
+		return nil, nil, err
+	}
+	if err := CheckMetric(c.Definition); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case !(o.Alpha > 0 && o.Alpha < 1):
+		return nil, nil, fmt.Errorf("alpha must be in (0,1), not %v", o.Alpha)
+	case o.Correction != Holm && o.Correction != BenjaminiHochberg:
+		return nil, nil, fmt.Errorf("the correction must be holm or bh, not %q", o.Correction)
+	}
+	for _, env := range slices.Sorted(maps.Keys(o.Scores)) {
+		if err := o.Scores[env].Check(c.Definition); err != nil {
+			return nil, nil, fmt.Errorf("scores of %s: %w", env, err)
+		}
+	}
+	if err := c.checkMargins(); err != nil {
+		return nil, nil, err
+	}
+	pairs, err = c.pairs()
+	return c, pairs, err
 }
 
 // Agents lists the agents of all inputs. With several inputs labels begin with the
@@ -190,13 +202,22 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 			out = append(out, [2]int{i, 0})
 		}
 		return out, nil
-	case "all":
+	case "all", againstBest:
 		for j := range n {
 			for i := j + 1; i < n; i++ {
 				out = append(out, [2]int{i, j})
 			}
 		}
 		return out, nil
+	}
+	if name, ok := strings.CutPrefix(c.Options.Pairs, against); ok {
+		b, err := c.agent(name)
+		for i := range c.Agents {
+			if i != b {
+				out = append(out, [2]int{i, b})
+			}
+		}
+		return out, err
 	}
 	// Labels may hold commas: any of them may be the one between the two.
 	parts := strings.Split(c.Options.Pairs, ",")
@@ -282,7 +303,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 			if len(x.values) == 0 || len(y.values) == 0 {
 				continue // read has said so
 			}
-			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN(), Alpha: c.Options.Alpha}
+			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN(), Alpha: c.Options.Alpha, Margin: c.margin(env), Equivalence: math.NaN()}
 			sa, sb := a.input.Streams[env], b.input.Streams[env]
 			why := sa.differs(sb)
 			switch {
@@ -323,8 +344,41 @@ func (c *comparer) compare(pairs [][2]int) error {
 	if len(c.Comparisons) == 0 {
 		return fmt.Errorf("nothing can be compared: %s", strings.TrimSuffix(strings.Join(c.Skipped, " "), "."))
 	}
+	c.Tests = len(c.Comparisons)
 	c.conclude()
 	return nil
+}
+
+// The prefix of Options.Pairs that compares all agents with one, and that one if it is the best
+// of each environment.
+const against, againstBest = "against ", "against best"
+
+// keepBest leaves only the comparisons with the best agent of each environment, and returns
+// their pairs. All pairs were tested and corrected for, as any agent might have been the best.
+func (c *comparer) keepBest(pairs [][2]int) [][2]int {
+	for _, env := range c.Environments {
+		label, best := "", math.Inf(-1)
+		for i, a := range c.Agents {
+			if s := c.values[cell{env, i}]; s != nil && len(s.values) > 0 {
+				mean := stat.Mean(s.values)
+				if c.LowerIsBetter {
+					mean = -mean
+				}
+				if mean > best {
+					label, best = a.Label, mean
+				}
+			}
+		}
+		c.Comparisons = slices.DeleteFunc(c.Comparisons, func(cmp Comparison) bool {
+			return cmp.Environment == env && cmp.A != label && cmp.B != label
+		})
+	}
+	c.Notes = append(c.Notes, fmt.Sprintf("Only comparisons with the best agent of each environment are shown. The best was chosen by these runs, so p values are corrected for all %d comparisons.", c.Tests))
+	return slices.DeleteFunc(pairs, func(pair [2]int) bool {
+		return !slices.ContainsFunc(c.Comparisons, func(cmp Comparison) bool {
+			return cmp.A == c.Agents[pair[0]].Label && cmp.B == c.Agents[pair[1]].Label
+		})
+	})
 }
 
 // each calls do with 0 to n−1, on all processors. do writes to a place of its own, so
@@ -375,25 +429,17 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 			cmp.Test = randomised("permutation", exact, draws)
 		}
 		cmp.doubt()
+		c.welchEquivalence(cmp, x.values, y.values, draws, random)
 		cmp.WinRate = stat.ProbabilityOfImprovement(stat.Scores{x.values}, stat.Scores{y.values})
 		if sign < 0 {
 			cmp.WinRate = 1 - cmp.WinRate
 		}
 		return
 	}
-	var d, wins, xs, ys []float64
-	for i, j := 0, 0; i < len(x.runs) && j < len(y.runs); {
-		switch {
-		case x.runs[i] < y.runs[j]:
-			i++
-		case x.runs[i] > y.runs[j]:
-			j++
-		default:
-			xs, ys = append(xs, x.values[i]), append(ys, y.values[j])
-			d = append(d, x.values[i]-y.values[j])
-			wins = append(wins, sign*d[len(d)-1])
-			i, j = i+1, j+1
-		}
+	d, xs, ys := pair(x, y)
+	wins := make([]float64, len(d))
+	for i := range d {
+		wins[i] = sign * d[i]
 	}
 	cmp.N, cmp.NB = len(d), len(d)
 	cmp.Dropped = max(len(x.runs)+x.missing, len(y.runs)+y.missing) - len(d)
@@ -404,6 +450,24 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	cmp.P, exact = stat.SignFlip(d, draws, random)
 	cmp.Test = randomised("sign flips", exact, draws)
 	cmp.doubt()
+	c.pairedEquivalence(cmp, d, draws, random)
+}
+
+// pair returns the differences of the runs that both have, and their values.
+func pair(x, y *sample) (d, xs, ys []float64) {
+	for i, j := 0, 0; i < len(x.runs) && j < len(y.runs); {
+		switch {
+		case x.runs[i] < y.runs[j]:
+			i++
+		case x.runs[i] > y.runs[j]:
+			j++
+		default:
+			xs, ys = append(xs, x.values[i]), append(ys, y.values[j])
+			d = append(d, x.values[i]-y.values[j])
+			i, j = i+1, j+1
+		}
+	}
+	return d, xs, ys
 }
 
 // The reasons for which an interval says nothing or too little.
@@ -449,7 +513,7 @@ func (c *comparer) sequential(cmp *Comparison, a, b *Agent) {
 		if p.Environment != cmp.Environment || !forth && !back {
 			continue
 		}
-		cmp.Stopped, cmp.P, cmp.Alpha = true, math.NaN(), a.input.Alpha
+		cmp.Stopped, cmp.P, cmp.Equivalence, cmp.Alpha = true, math.NaN(), math.NaN(), a.input.Alpha
 		cmp.Rests, cmp.Open, cmp.Dropped = p.Runs(), p.Open(), p.Dropped // runs that were not made are not missing
 		switch p.Better {
 		case a.Agent:

@@ -40,6 +40,7 @@ func (c *comparer) conclude() {
 		}
 		cmp.Verdict = cmp.Better + " is better"
 	}
+	c.equivalences(adjust)
 	c.say()
 	c.otherPrograms()
 	c.advise()

@@ -50,6 +50,9 @@ var fields = []field{
 	{"verdict", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Verdict }},
 	{"stopped", "INTEGER NOT NULL", func(_ *Result, c *Comparison) any { return c.Stopped }},
 	{"better", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Better }},
+	{"margin", "REAL", func(_ *Result, c *Comparison) any { return c.Margin }},
+	{"equivalence_p", "REAL", func(_ *Result, c *Comparison) any { return c.Equivalence }},
+	{"equivalent", "INTEGER NOT NULL", func(_ *Result, c *Comparison) any { return c.Equivalent }},
 }
 
 // WriteCSV writes comparisons.csv: a header, and a line for each comparison.

@@ -103,13 +103,16 @@ func (r Range) Check(d *metric.Definition) error {
 // Options choose what is compared and how.
 type Options struct {
 	Metric     result.Metric // that is compared
-	Pairs      string        // first, all, or A,B: the labels of two agents
+	Pairs      string        // first, all, "against AGENT", "against best", or A,B: the labels of two agents
 	Alpha      float64       // level of tests; intervals have level 1 − Alpha
 	Correction Correction    // over all comparisons
 	Unpaired   bool          // compare independent samples, even where runs are paired
 	// Scores normalises environments by label. Environments without use what is known
 	// of their model.
 	Scores map[string]Range
+	// Margins are the differences, by environment, below which agents count as equivalent; "" is
+	// of all others. Without, nothing is said of equivalence.
+	Margins map[string]float64
 	// Progress, if set, is called with the number of comparisons made and of all. It is
 	// called from several goroutines.
 	Progress func(made, all int)
@@ -147,7 +150,10 @@ type Comparison struct {
 	Test        string        // "sign flips, all", "sign flips, 9999 random", "Welch" or, without a variance, "permutation, all"
 	Adjusted    float64       // P corrected for the number of comparisons
 	Tukey       float64       // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
-	Verdict     string        // "X is better" or "not decided"
+	Margin      float64       // of equivalence; NaN without one
+	Equivalence float64       // p of two one-sided tests at Margin, corrected; NaN without a margin
+	Equivalent  bool          // |difference| is below Margin, at level Alpha
+	Verdict     string        // "X is better", "equivalent" or "not decided"
 	Stopped     bool          // the test is sequential: P and Adjusted are NaN, intervals too narrow
 	Rests       int           // the number of pairs that a sequential verdict rests on
 	Open        bool          // a sequential test that goes on
@@ -168,6 +174,9 @@ type Result struct {
 	Environments  []string           // labels
 	// Comparisons are in the order of environments, then of pairs.
 	Comparisons []Comparison
+	// Tests is the number of comparisons that were made and corrected for. With "against best"
+	// it is larger than that of Comparisons.
+	Tests int
 	// Skipped says what could not be compared.
 	Skipped []string
 	// Notes say what the reader of the numbers should know.

@@ -47,9 +47,9 @@ func WriteTable(w io.Writer, r *Result) error {
 
 // Method says in a sentence how verdicts were made.
 func Method(r *Result) string {
-	verdicts, from := "Verdicts follow", fmt.Sprintf("the p values of all %d comparisons, corrected (%s),", len(r.Comparisons),
+	verdicts, from := "Verdicts follow", fmt.Sprintf("the p values of all %d comparisons, corrected (%s),", r.Tests,
 		map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Options.Correction])
-	if len(r.Comparisons) == 1 {
+	if r.Tests == 1 {
 		verdicts, from = "The verdict follows", "the p value"
 	}
 	level := strconv.FormatFloat(r.Options.Alpha, 'g', -1, 64)
@@ -89,7 +89,11 @@ func (c *Comparison) RunsText() string {
 
 // cells are the columns of comparisonHeader.
 func (c *Comparison) cells() []string {
-	return []string{c.RunsText(), Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), c.Verdict}
+	verdict := c.Verdict
+	if c.Equivalent && c.Better != "" {
+		verdict += ", within ±" + six(c.Margin)
+	}
+	return []string{c.RunsText(), Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), verdict}
 }
 
 func overallText(b *strings.Builder, r *Result, o *Overall) {
@@ -212,6 +216,12 @@ func (c *Comparison) Sentence() string {
 	numbers := fmt.Sprintf("%s, corrected %s", Interval(c.Difference), isP(c.Adjusted))
 	if c.Stopped {
 		numbers = Interval(c.Difference) + ", " + c.Test
+	}
+	if c.Equivalent {
+		numbers += fmt.Sprintf("; within ±%s: corrected %s", six(c.Margin), isP(c.Equivalence))
+	}
+	if c.Better == "" && c.Equivalent {
+		return fmt.Sprintf("In %s, %s and %s are equivalent (%s).", c.Environment, c.A, c.B, numbers)
 	}
 	if c.Better == "" {
 		return fmt.Sprintf("In %s it is not decided whether %s or %s is better (%s).", c.Environment, c.A, c.B, numbers)

@@ -20,6 +20,11 @@ type Summary struct {
 	// Choices are those of the agents for which the host decides.
 	Choices []Choices `json:"choices,omitempty"`
 
+	// SortBy orders the agents of WriteTable, from the best to the worst in each environment,
+	// and Top leaves out all but so many. Zero: all, in the order of the config.
+	SortBy Metric `json:"-"`
+	Top    int    `json:"-"`
+
 	rows   map[measured]int // of Rows, as Row last saw them
 	curves map[measured]int
 	counts map[cell]int

@@ -158,10 +158,7 @@ func render(s *Summary, env string, ms []Metric, delta bool) string {
 		header[i] = c.header
 	}
 	var rows [][]string
-	for _, agent := range s.Meta.Agents {
-		if s.Meta.Skips(env, agent) {
-			continue
-		}
+	for _, agent := range s.shown(env) {
 		row := make([]string, len(cols))
 		for i, c := range cols {
 			row[i] = c.cell(agent)
@@ -169,6 +166,29 @@ func render(s *Summary, env string, ms []Metric, delta bool) string {
 		rows = append(rows, row)
 	}
 	return RenderTable(header, rows, func(i int) bool { return i > 0 })
+}
+
+// shown are the agents of an environment in the order of SortBy, and of these the first Top.
+// Those without a value are last.
+func (s *Summary) shown(env string) []string {
+	agents := slices.DeleteFunc(slices.Clone(s.Meta.Agents), func(agent string) bool { return s.Meta.Skips(env, agent) })
+	if s.SortBy != "" {
+		value := func(agent string) float64 {
+			r := s.Row(env, agent, s.SortBy)
+			switch {
+			case r == nil || r.N == 0:
+				return math.Inf(-1)
+			case s.Meta.Define(s.SortBy).Better == metric.Lower:
+				return -r.Mean
+			}
+			return r.Mean
+		}
+		slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(value(b), value(a)) })
+	}
+	if s.Top > 0 {
+		agents = agents[:min(s.Top, len(agents))]
+	}
+	return agents
 }
 
 // RenderTable aligns rows for a terminal, with a line under the header and no others. right

@@ -144,6 +144,10 @@ def test_compare(directory: Path) -> None:
     assert said[len(found.comparisons) :] == [f"Note: {note}" for note in answer["notes"]]
     many = repr(rlrun.Comparison(answer | {"comparisons": answer["comparisons"] * 30})).splitlines()
     assert many[20] == "… and 40 more; .comparisons has all of them."
+    best = rlrun.read_results(directory).compare(against="best", margin={"chain": 100.0, "two arms": 1e-9}).comparisons
+    assert len(best) == 4
+    assert dict(zip(best["environment"], best["equivalent"], strict=True)) == {"chain": True, "two arms": False}
+    assert rlrun.compare(directory, margin=100).comparisons["equivalent"].all()
     with pytest.raises(ValueError, match="no agent is called"):
         rlrun.compare(directory, pairs=("greedy", "nobody"))
 

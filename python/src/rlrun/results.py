@@ -101,14 +101,17 @@ class Results:
         *,
         metric: str | None = None,
         pairs: str | tuple[str, str] | None = None,
+        against: str | None = None,
+        margin: float | Mapping[str, float] | None = None,
         alpha: float | None = None,
         correction: str | None = None,
         unpaired: bool = False,
         scores: Mapping[str, tuple[float, float]] | None = None,
     ) -> Comparison:
         """Compare the agents, with corrected tests, as `rlrun.compare` does."""
-        options: dict[str, Any] = {"metric": metric, "pairs": pairs, "alpha": alpha, "correction": correction}
-        return compare(self.directory, **options, unpaired=unpaired, scores=scores)
+        options: dict[str, Any] = {"metric": metric, "pairs": pairs, "against": against, "margin": margin}
+        options |= {"alpha": alpha, "correction": correction, "unpaired": unpaired, "scores": scores}
+        return compare(self.directory, **options)
 
     def plot(self, metric: str = "reward", path: str | Path | None = None, *, log: bool = False) -> Figure:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
@@ -240,6 +243,8 @@ def compare(
     *directories: str | Path,
     metric: str | None = None,
     pairs: str | tuple[str, str] | None = None,
+    against: str | None = None,
+    margin: float | Mapping[str, float] | None = None,
     alpha: float | None = None,
     correction: str | None = None,
     unpaired: bool = False,
@@ -251,6 +256,8 @@ def compare(
         directories: Output directories of experiments; ``DIR:AGENT`` takes one agent.
         metric: What to compare; reward if None.
         pairs: ``"first"``, ``"all"``, or the labels of two agents; ``"first"`` if None.
+        against: The label of an agent that all others are compared with, or ``"best"``: that of each environment.
+        margin: Difference below which agents are equivalent, or such differences by environment.
         alpha: Level of all tests together; 0.05 if None.
         correction: ``"holm"`` or ``"bh"``; ``"holm"`` if None.
         unpaired: Compare independent samples, even where runs are paired.
@@ -261,13 +268,17 @@ def compare(
         FileNotFoundError: There is no program rlrun.
 
     """
-    options: dict[str, object] = {"metric": metric, "alpha": alpha, "correction": correction}
+    options: dict[str, object] = {"metric": metric, "against": against, "alpha": alpha, "correction": correction}
     options["pairs"] = ",".join(pairs) if isinstance(pairs, tuple) else pairs
     from rlrun.client import program  # noqa: PLC0415  plugins do without it
 
     command = [program(), "compare", "--json"]
     command += [f"--{name}={value}" for name, value in options.items() if value is not None]
     command += [f"--scores={name}={low},{high}" for name, (low, high) in (scores or {}).items()]
+    if isinstance(margin, Mapping):
+        command += [f"--margin={name}={value}" for name, value in margin.items()]
+    elif margin is not None:
+        command.append(f"--margin={margin}")
     command += ["--unpaired"] * unpaired
     done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0:

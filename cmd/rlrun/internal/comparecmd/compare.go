@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,14 @@ and cites all of these.
 The config's metric, pairs, level and scores (under compare) are the defaults. If the
 config has until: decided, the verdicts are those of the test that stopped the runs.
 
+--against AGENT compares all agents with one. --against best takes the best agent of each
+environment, and corrects for all pairs, as the best is chosen by the same runs.
+
+--margin M asks the other way round: which agents are equivalent, because their difference
+is smaller than M, in units of the metric? Two one-sided tests answer (TOST), corrected as
+the tests of a difference are. Choose M before you see results: the largest difference that
+would not matter to you.
+
 It writes comparisons.csv and the table comparisons of results.db into the first
 DIR. rlrun run and rlrun report write a new results.db. It has this table only if the
 config has a section compare; otherwise compare again.
@@ -55,7 +64,8 @@ config has a section compare; otherwise compare again.
   comparisons          environment, metric, a, b, paired, reason (why not paired),
                        n, n_b (runs), dropped, mean_a, mean_b, difference (a - b),
                        ci_low, ci_high, win_rate, test, p, correction, adjusted_p,
-                       tukey_p, alpha, verdict, stopped, better, sentence
+                       tukey_p, alpha, verdict, stopped, better, margin,
+                       equivalence_p (corrected), equivalent, sentence
   skipped, notes       what was not compared; what limits the conclusions
   overall              with two environments or more: scores (low, high, source),
                        unscored, incomplete, tau, aggregates (agent, iqm, mean, median,
@@ -67,7 +77,8 @@ config has a section compare; otherwise compare again.
 type options struct {
 	compare.Options
 	metric, correction string
-	scores             []string
+	scores, margins    []string
+	against            string
 	json, latex        bool
 	html               string
 }
@@ -90,6 +101,8 @@ func New(*host.App) *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&o.metric, "metric", "", "the `METRIC` to compare; choose one before you see results (default reward, or the only one that was recorded)")
 	fs.StringVar(&o.Pairs, "pairs", "", "`PAIRS` to compare: first (all with the first agent), all, or A,B (default first)")
+	fs.StringVar(&o.against, "against", "", "compare all with this `AGENT`, or with the best of each environment: best")
+	fs.StringArrayVar(&o.margins, "margin", nil, "difference below which agents are equivalent, M, or of one environment `[ENV=]M`; may be repeated")
 	fs.Float64Var(&o.Alpha, "alpha", 0, "significance level `A` of all tests together (default 0.05)")
 	fs.StringVar(&o.correction, "correction", string(compare.Holm), "`METHOD` that corrects p values for their number: holm, or bh for the false discovery rate")
 	fs.BoolVar(&o.Unpaired, "unpaired", false, "treat runs as independent, with Welch's test, even if they are paired")
@@ -104,42 +117,16 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	if o.json && o.latex {
 		return cli.Usagef("--json and --latex cannot be used together: give one")
 	}
-	chosen, err := choose(args)
+	chosen, inputs, declared, err := o.read(cmd, args)
 	if err != nil {
 		return err
-	}
-	var inputs []*compare.Input
-	var declared []*plan.Compare // of the configs that have it
-	for _, c := range chosen {
-		in, config, err := read(c.dir)
-		if err != nil {
-			return err
-		}
-		for _, agent := range c.agents {
-			if all := in.Summary.Meta.Agents; !slices.Contains(all, agent) {
-				return cli.Usagef("%s has no agent called %q%s", c.dir, agent, cli.Suggest(agent, all, ""))
-			}
-		}
-		in.Agents = c.agents
-		inputs = append(inputs, in)
-		if config == nil {
-			continue
-		}
-		// What the configs declare, the first one's, wins over the defaults.
-		declared = append(declared, config)
-		o.metric, o.Pairs = cmp.Or(o.metric, string(config.Metric)), cmp.Or(o.Pairs, config.Pairs)
-		if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
-			o.Alpha = config.Alpha
-		}
-	}
-	o.Metric = cmp.Or(result.Metric(o.metric), usual(inputs[0].Summary))
-	o.Pairs = cmp.Or(o.Pairs, "first")
-	if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
-		o.Alpha = compare.DefaultAlpha
 	}
 	o.Correction = compare.Correction(o.correction)
 	o.Scores, err = scores(o.scores, inputs)
 	if err != nil {
+		return err
+	}
+	if o.Margins, err = amounts("--margin", o.margins); err != nil {
 		return err
 	}
 	for _, config := range declared {
@@ -159,6 +146,48 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	}
 	// The answer is shown, whether or not the directory can be written to.
 	return errors.Join(o.show(cmd.OutOrStdout(), r), write(chosen[0].dir, o.html, r))
+}
+
+// read reads the directories, and fills in the options that their configs declare. declared are
+// the comparisons of the configs that have them.
+func (o *options) read(cmd *cobra.Command, args []string) (chosen []choice, inputs []*compare.Input, declared []*plan.Compare, err error) {
+	if o.against != "" && o.Pairs != "" {
+		return nil, nil, nil, cli.Usagef("--against and --pairs cannot be used together: give one")
+	}
+	if o.against != "" {
+		o.Pairs = "against " + o.against
+	}
+	if chosen, err = choose(args); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range chosen {
+		in, config, err := read(c.dir)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, agent := range c.agents {
+			if all := in.Summary.Meta.Agents; !slices.Contains(all, agent) {
+				return nil, nil, nil, cli.Usagef("%s has no agent called %q%s", c.dir, agent, cli.Suggest(agent, all, ""))
+			}
+		}
+		in.Agents = c.agents
+		inputs = append(inputs, in)
+		if config == nil {
+			continue
+		}
+		// What the configs declare, the first one's, wins over the defaults.
+		declared = append(declared, config)
+		o.metric, o.Pairs = cmp.Or(o.metric, string(config.Metric)), cmp.Or(o.Pairs, config.Pairs)
+		if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
+			o.Alpha = config.Alpha
+		}
+	}
+	o.Metric = cmp.Or(result.Metric(o.metric), usual(inputs[0].Summary))
+	o.Pairs = cmp.Or(o.Pairs, "first")
+	if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
+		o.Alpha = compare.DefaultAlpha
+	}
+	return chosen, inputs, declared, nil
 }
 
 // show prints the result of a comparison.
@@ -268,6 +297,20 @@ func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, 
 			return nil, cli.Usagef("--scores: no environment is called %q%s", env, cli.Suggest(env, environments, ""))
 		}
 		out[env] = compare.Range{Low: l, High: h}
+	}
+	return out, nil
+}
+
+// amounts reads numbers, each of an environment or, with the key "", of all.
+func amounts(flag string, given []string) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, text := range given {
+		at := strings.LastIndex(text, "=")
+		x, err := strconv.ParseFloat(strings.TrimSpace(text[at+1:]), 64)
+		if err != nil || !(x > 0) || math.IsInf(x, 0) {
+			return nil, cli.Usagef("%s must be a positive number, or ENVIRONMENT=NUMBER, not %q", flag, text)
+		}
+		out[text[:max(at, 0)]] = x
 	}
 	return out, nil
 }

@@ -2,31 +2,47 @@ package runcmd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // NewReport returns the command rlrun report.
 func NewReport(*host.App) *cobra.Command {
 	var asJSON bool
+	var sortBy string
+	var top int
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make tables, plots and the report page again from the records",
 		Long: `Make the outputs in an output directory again from its records, as outputs in its
 config says, and print the table. This also works for an interrupted experiment.
+
+--sort METRIC orders the agents of the printed table, from the best to the worst in each
+environment, and --top K shows the first K of them. What is shown first was chosen by these
+runs: the mean of the best of many is too good. rlrun compare --against best corrects for it.
 ` + outcomeKeys,
-		Example: "  rlrun report results/quickstart",
-		Args:    cli.Arguments(1, "an output directory"),
+		Example: `  rlrun report results/quickstart
+  rlrun report results/sweep --sort regret --top 10`,
+		Args: cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if top < 0 || top > 0 && sortBy == "" {
+				return cli.Usagef("--top must be a number of agents of at least 1, and needs --sort METRIC")
+			}
 			x, err := host.ReadExperiment(args[0])
 			if err != nil {
 				return err
 			}
 			r, err := write(cmd, x, false)
 			if err != nil {
+				return err
+			}
+			if err := sorted(r.Summary, result.Metric(sortBy), top); err != nil {
 				return err
 			}
 			missing, err := missingShards(x)
@@ -42,5 +58,22 @@ config says, and print the table. This also works for an interrupted experiment.
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&sortBy, "sort", "", "order the agents of the table by this `METRIC`, the best first")
+	cmd.Flags().IntVar(&top, "top", 0, "with --sort: show the best `K` agents of each environment")
 	return cmd
+}
+
+// sorted says in which order the table has its agents.
+func sorted(s *result.Summary, by result.Metric, top int) error {
+	var has []result.Metric
+	for i := range s.Rows {
+		if m := s.Rows[i].Metric; !slices.Contains(has, m) {
+			has = append(has, m)
+		}
+	}
+	if by != "" && !slices.Contains(has, by) {
+		return cli.Usagef("--sort: no run has the metric %s; recorded are: %s", by, metric.Names(has))
+	}
+	s.SortBy, s.Top = by, top
+	return nil
 }

@@ -1,0 +1,140 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	gonum "gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Power says how many runs decide a difference between two agents in an environment. Its numbers
+// are those of t tests at level Alpha: differences of runs are taken as normal.
+type Power struct {
+	Environment string  // label
+	A           string  // label
+	B           string  // label
+	Paired      bool    // whether run k of A and of B meet the same draws
+	Runs        int     // of each agent in the pilot; pairs if paired
+	SD          float64 // standard deviation of the differences; unpaired: root of the sum of both variances. NaN of fewer than two runs
+	Alpha       float64 // level of the test, divided by the number of comparisons
+	Detectable  float64 // difference that the pilot's number of runs decides; NaN if it can decide none
+	Difference  float64 // that is to be decided
+	Needed      int     // runs of each agent that decide it; 0: not known
+	// Cautious is Needed with the upper 80 % limit of the standard deviation in place of its
+	// estimate, which is uncertain (Browne 1995).
+	Cautious int
+}
+
+// MarshalJSON writes what is not known as null.
+func (s Power) MarshalJSON() ([]byte, error) {
+	runs := func(n int) any {
+		if n == 0 {
+			return nil
+		}
+		return n
+	}
+	return json.Marshal(map[string]any{
+		"environment": s.Environment, "a": s.A, "b": s.B, "paired": s.Paired, "runs": s.Runs, "sd": result.Number(s.SD),
+		"alpha": s.Alpha, "detectable": result.Number(s.Detectable), "difference": s.Difference,
+		"needed": runs(s.Needed), "cautious": runs(s.Cautious),
+	})
+}
+
+// Powers says for each comparison of Compare how many runs decide a difference with the given
+// power, in (0,1). differences are by environment; "" is of all others. All comparisons are
+// corrected for by Bonferroni's bound, which is that of Holm's first step.
+func Powers(inputs []*Input, o Options, differences map[string]float64, power float64) ([]Power, error) {
+	if !(power > 0 && power < 1) {
+		return nil, fmt.Errorf("power must be in (0,1), not %v", power)
+	}
+	o.Margins = differences // they are checked alike
+	c, pairs, err := prepare(inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	var out []Power
+	for _, env := range c.Environments {
+		for _, p := range pairs {
+			a, b := &c.Agents[p[0]], &c.Agents[p[1]]
+			x, y := c.values[cell{env, p[0]}], c.values[cell{env, p[1]}]
+			if x == nil || y == nil {
+				continue
+			}
+			s := Power{Environment: env, A: a.Label, B: b.Label, Difference: c.margin(env)}
+			if math.IsNaN(s.Difference) {
+				return nil, fmt.Errorf("no difference is given for %s", env)
+			}
+			if s.Paired = !o.Unpaired && a.input.Streams[env].differs(b.input.Streams[env]) == ""; s.Paired {
+				d, _, _ := pair(x, y)
+				s.Runs, s.SD = len(d), deviation(d)
+			} else {
+				s.Runs, s.SD = min(len(x.values), len(y.values)), math.Hypot(deviation(x.values), deviation(y.values))
+			}
+			out = append(out, s)
+		}
+	}
+	for i := range out {
+		s := &out[i]
+		s.Alpha = o.Alpha / float64(len(out))
+		s.plan(power)
+	}
+	return out, nil
+}
+
+func deviation(values []float64) float64 {
+	return gonum.StdDev(values, nil)
+}
+
+// mostNeeded is the number of runs above which it is not counted any more.
+const mostNeeded = 1 << 30
+
+// plan fills in what follows from SD and Alpha.
+func (s *Power) plan(power float64) {
+	s.Detectable = s.detectable(s.SD, s.Runs, power)
+	if math.IsNaN(s.SD) {
+		return
+	}
+	degrees := float64(s.Runs - 1)
+	if !s.Paired {
+		degrees *= 2
+	}
+	upper := s.SD * math.Sqrt(degrees/distuv.ChiSquared{K: degrees}.Quantile(0.2))
+	s.Needed, s.Cautious = s.needed(s.SD, power), s.needed(upper, power)
+}
+
+// detectable is the difference that n runs decide.
+func (s *Power) detectable(sd float64, n int, power float64) float64 {
+	if n < (stat.Design{Alpha: s.Alpha}).LeastRuns() {
+		return math.NaN() // sign flips decide nothing
+	}
+	degrees := float64(n - 1)
+	if !s.Paired {
+		degrees *= 2
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: degrees}
+	return (t.Quantile(1-s.Alpha/2) + t.Quantile(power)) * sd / math.Sqrt(float64(n))
+}
+
+// needed is the least number of runs that decide Difference.
+func (s *Power) needed(sd, power float64) int {
+	decides := func(n int) bool { return s.detectable(sd, n, power) <= s.Difference }
+	low, high := 1, 2 // low does not decide
+	for !decides(high) {
+		if low, high = high, 2*high; high > mostNeeded {
+			return mostNeeded
+		}
+	}
+	for high-low > 1 {
+		if middle := (low + high) / 2; decides(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
