@@ -2,15 +2,9 @@ package mdpcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 
-	"github.com/spf13/cobra"
-
-	"github.com/rlrun/rlrun/cmd/rlrun/internal/transitions"
-	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
@@ -18,101 +12,185 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
-// estimateRuns is how many runs an estimate rests on: enough for a Student
-// interval, and to spread the cost of a call to another process.
+// estimateRuns is how many runs an estimated model rests on. They spread the cost of a call
+// to another process.
 const estimateRuns = 64
 
-// modelless is the error that an environment tells no model. It keeps the plugin
-// open for who can do without.
-type modelless struct {
-	name   string
-	plugin vector.Plugin
-	params []byte
-	close  func() error
+// sample is what was seen of an environment in which episodes follow each other: what ends
+// one leads to the start of the next.
+type sample struct {
+	// counts has the steps of all runs. The last step of a run counts as the end of an
+	// episode if it did end one, or if no step was seen to leave its next observation.
+	// Then it leads to where the run began. So every observation that is reached is
+	// also left.
+	counts *mdp.Counts
+	starts []mdp.Weight // the first observations of the runs
+	steps  int          // taken in all; starts of episodes are none
 }
 
-func (e *modelless) Error() string {
-	return e.name + ` has no known model: use rlrun mdp mixing, which can estimate without one; rlrun plugin inspect shows whether an environment has the capability "model"`
+// transition is a step.
+type transition struct {
+	s, a, next int
+	reward     float64
 }
 
-// estimate is what rollouts say of a policy in an environment without a model.
-type estimate struct {
-	name            string
-	policyName      string
-	policy          mdp.Policy
-	states, actions int
-	runs, steps     int
-	taken           int // steps of all runs
-	band            *mdp.MixingBand
-	seen            [][]bool // pairs
-	reward          result.Estimate
-	visits          []result.Estimate
-	max             bounds
-	maxAt           mdp.Pair // of the estimate
-	mean, meanAll   bounds
-	meanHas         bool
+// observed is what is known of one lane.
+type observed struct {
+	first   int         // index of the first observation
+	at      int         // and of the last one
+	last    *transition // not counted yet
+	ending  bool        // last ended an episode; where it leads is not known yet
+	episode uint64      // number of the next
 }
 
-// bounds are an estimate and what encloses it.
-type bounds struct{ low, at, high float64 }
-
-// refuseModelOnly refuses flags that need a model.
-func (f *mdpFlags) refuseModelOnly(cmd *cobra.Command, name string) error {
-	fs := cmd.Flags()
-	for flag, is := range map[string]bool{"gamma": true, "horizon": true, "plot": true, "restart": !f.restart} {
-		if fs.Changed(flag) && is {
-			return cli.Usagef("--%s needs a model, and %s has no known model", flag, name)
-		}
-	}
-	return nil
-}
-
-// estimate rolls out the policy, and where that leaves actions untried also a
-// policy that half of the time takes any action.
-func (f *mdpFlags) estimate(cmd *cobra.Command, m *modelless, o mdp.MixingOptions, steps int, root uint64) (*estimate, error) {
-	if err := f.refuseModelOnly(cmd, m.name); err != nil {
-		return nil, err
-	}
-	ctx := cmd.Context()
-	open := func() (vector.Environment, error) {
-		return m.plugin.OpenEnvironment(ctx, m.params, estimateRuns)
-	}
-	env, err := open()
-	if err != nil {
-		return nil, err
-	}
-	defer env.Close()
+// collect follows a policy for some steps, starts of episodes included, in every lane of
+// env. The lanes have not been stepped. The policy and what is counted number
+// observations and actions, which are Discrete, from 0.
+func collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Policy, root uint64, steps int) (*sample, error) {
 	spec := env.Spec()
-	observation, ok := spec.Observation.(space.Discrete)
-	action, discrete := spec.Action.(space.Discrete)
-	if !ok || !discrete {
-		return nil, cli.Usagef("%s has no known model, and without one mixing times can be estimated only where observations and actions are discrete", m.name)
-	}
-	if observation.N > exactStates || action.N > exactStates {
-		return nil, cli.Usagef("%s has no known model, and its %d observations and %d actions are too many to count: at most %d", m.name, observation.N, action.N, exactStates)
-	}
-	e := &estimate{name: m.name, policyName: f.policy, states: int(observation.N), actions: int(action.N), runs: estimateRuns, steps: steps}
-	if err := e.choose(cmd, f.policy); err != nil {
-		return nil, err
-	}
-	sample, err := e.take(ctx, env, e.policy, root, 0)
+	observation, action := spec.Observation.(space.Discrete), spec.Action.(space.Discrete)
+	n, m := int(observation.N), int(action.N)
+	counts, err := mdp.NewCounts(n, m)
 	if err != nil {
 		return nil, err
 	}
-	counts := sample.Counts
-	if _, ok := e.policy.(mdp.Uniform); !ok {
-		other, err := open()
-		if err != nil {
-			return nil, err
-		}
-		defer other.Close()
-		curious, err := e.take(ctx, other, half{e.policy}, root, estimateRuns)
-		if err != nil {
-			return nil, err
-		}
-		counts = curious.Counts
+	runs, out := make([]observed, lanes), &sample{counts: counts}
+	seeds := seed.NewSource(root, spec.ID)
+	draws := make([]uint64, lanes) // streams of actions
+	for i := range lanes {
+		draws[i] = seeds.Seed(i, seed.Agent, 0)
 	}
-	return e, e.judge(sample, counts, o)
+	in, ts, row := vector.NewActions(spec, lanes), vector.NewTimeSteps(spec, lanes), make([]float64, m)
+	for k := range steps {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		for i := range lanes {
+			switch r := &runs[i]; {
+			case k == 0:
+				in.Signals[i] = vector.NewRun
+			case r.ending:
+				in.Signals[i] = vector.NewEpisode
+			default:
+				in.Signals[i] = vector.Continue
+				pi.Distribution(row, r.at)
+				in.Actions.Int64[i] = action.Start + int64(drawn(row, seed.Draw(draws[i], k)))
+				continue
+			}
+			in.Seeds[i] = seeds.Seed(i, seed.Environment, runs[i].episode)
+		}
+		if err := vector.Guard(func() error { return env.Step(ctx, in, &ts) }); err != nil {
+			return nil, fmt.Errorf("step %d: %w", k, err)
+		}
+		if err := ts.Check(&spec, in.Signals); err != nil {
+			return nil, fmt.Errorf("step %d: %w", k, err)
+		}
+		for i := range runs {
+			out.see(&runs[i], i, in, &ts, int(observation.Start), int(action.Start))
+		}
+	}
+	out.finish(runs, n, m)
+	return out, nil
+}
+
+// drawn returns the first action whose cumulative probability exceeds u. Rounding
+// loses no draw: the last action with a positive probability takes what is left.
+func drawn(distribution []float64, u float64) (action int) {
+	sum := 0.0
+	for a, p := range distribution {
+		if sum += p; u < sum {
+			return a
+		}
+		if p > 0 {
+			action = a
+		}
+	}
+	return action
+}
+
+// see counts a step of run r in lane i. Observations and actions begin with the given numbers.
+func (x *sample) see(r *observed, i int, in *vector.Actions, out *vector.TimeSteps, observation, action int) {
+	next := int(out.Observations.Int64[i]) - observation
+	if in.Signals[i] != vector.Continue {
+		if r.episode == 0 {
+			r.first = next
+		}
+		if r.ending {
+			r.last.next, r.ending = next, false
+		}
+		r.at = next
+		r.episode++
+		return
+	}
+	x.steps++
+	if r.last == nil {
+		r.last = new(transition)
+	} else {
+		x.count(r.last)
+	}
+	*r.last = transition{s: r.at, a: int(in.Actions.Int64[i]) - action, next: next, reward: out.Rewards[i]}
+	r.at, r.ending = next, out.Terminated[i] || out.Truncated[i]
+}
+
+func (x *sample) count(t *transition) { x.counts.Update(t.s, t.a, t.reward, t.next) }
+
+// left tells whether a step from an observation was counted.
+func (x *sample) left(s, actions int) bool {
+	for a := range actions {
+		if x.counts.N(s, a) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// finish counts the last steps, and where runs began.
+func (x *sample) finish(runs []observed, observations, actions int) {
+	left, starts := make([]bool, observations), make([]float64, observations)
+	for s := range left {
+		left[s] = x.left(s, actions)
+	}
+	for _, r := range runs {
+		if r.last != nil {
+			left[r.last.s] = true
+			starts[r.first]++
+		}
+	}
+	for _, r := range runs {
+		if r.last == nil {
+			continue
+		}
+		if r.ending || !left[r.last.next] {
+			r.last.next = r.first
+		}
+		x.count(r.last)
+	}
+	for s, n := range starts {
+		if n > 0 {
+			x.starts = append(x.starts, mdp.Weight{S: s, P: n / float64(len(runs))})
+		}
+	}
+}
+
+// model is the one of observed frequencies and mean rewards. A state lacks the actions that
+// did not occur in it; one that did not occur is terminal.
+func (x *sample) model(name string, observations, actions int, note string) (*mdp.Tabular, error) {
+	d := mdp.Definition{Name: name, States: observations, Actions: actions, Initial: x.starts, Notes: []string{note}}
+	for s := range observations {
+		if !x.left(s, actions) {
+			d.Terminal = append(d.Terminal, s)
+		}
+		for a := range actions {
+			next, count := x.counts.Row(s, a)
+			for k, t := range next {
+				d.Transitions = append(d.Transitions, mdp.Transition{S: s, A: a, Next: int(t), P: count[k] / x.counts.N(s, a)})
+			}
+			if len(next) > 0 {
+				d.Rewards = append(d.Rewards, mdp.Reward{S: s, A: a, R: x.counts.Rewards(s, a).Mean})
+			}
+		}
+	}
+	return mdp.NewModel(d)
 }
 
 // half is a policy that takes any action half of the time.
@@ -126,182 +204,45 @@ func (h half) Distribution(dst []float64, s int) {
 	}
 }
 
-// choose finds the policy: uniform, if none is given.
-func (e *estimate) choose(cmd *cobra.Command, name string) (err error) {
-	names := make([]string, e.actions)
-	for a := range names {
-		names[a] = fmt.Sprint(a)
-		if name == names[a] {
-			e.policyName, e.policy = "always "+name, mdp.Constant(e.states, a)
-			return nil
+// estimate takes the model of an environment that tells none from what is seen in runs.
+// Actions are random; half of them are those of the policy, if one is given.
+func (p *process) estimate(ctx context.Context, plugin vector.Plugin, params []byte, f *mdpFlags) error {
+	if f.length < 2 {
+		return cli.Usagef("--steps must be at least 2, not %d", f.length)
+	}
+	env, err := plugin.OpenEnvironment(ctx, params, estimateRuns)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.env, err)
+	}
+	defer env.Close()
+	spec := env.Spec()
+	observation, ok := spec.Observation.(space.Discrete)
+	action, discrete := spec.Action.(space.Discrete)
+	if !ok || !discrete {
+		return cli.Usagef("%s has no known model, and one can be estimated only where observations and actions are discrete", f.env)
+	}
+	if observation.N > exactStates || action.N > exactStates {
+		return cli.Usagef("%s has no known model, and its %d observations and %d actions are too many to count: at most %d", f.env, observation.N, action.N, exactStates)
+	}
+	n, m := int(observation.N), int(action.N)
+	var pi mdp.Policy = mdp.Uniform{}
+	how := "random actions"
+	if f.policy != "optimal" && f.policy != "uniform" {
+		names := make([]string, m)
+		for a := range names {
+			names[a] = fmt.Sprint(a)
 		}
+		given, err := namedPolicy(f.policy, n, names, p.stderr)
+		if err != nil {
+			return err
+		}
+		pi, how = half{given}, "actions of which half are random"
 	}
-	switch {
-	case name == "uniform", name == "optimal" && !cmd.Flags().Changed("policy"):
-		e.policyName, e.policy = "uniform", mdp.Uniform{}
-		return nil
-	case name == "optimal":
-		return cli.Usagef("--policy optimal needs a model, and %s has no known model: give uniform, an action or a file", e.name)
+	x, err := collect(ctx, env, estimateRuns, pi, f.root, f.length)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.env, err)
 	}
-	e.policy, err = readPolicy(name, e.states, names, cmd.ErrOrStderr())
+	p.counts = x.counts
+	p.model, err = x.model(f.env+", estimated", n, m, fmt.Sprintf("the model is estimated from %d steps in %d runs with %s (--steps, --seed)", x.steps, estimateRuns, how))
 	return err
-}
-
-func (e *estimate) take(ctx context.Context, env vector.Environment, pi mdp.Policy, root uint64, first int) (*transitions.Sample, error) {
-	s, err := transitions.Collect(ctx, env, estimateRuns, pi, transitions.Config{Root: root, First: first, Steps: e.steps})
-	if err == nil {
-		e.taken += s.Steps
-	}
-	return s, err
-}
-
-// judge works out what the counts, and the runs of the policy itself, say.
-func (e *estimate) judge(own *transitions.Sample, counts *mdp.Counts, o mdp.MixingOptions) error {
-	var err error
-	if e.band, err = counts.MixingBand(e.policy, mdp.BandOptions{MixingOptions: o}); err != nil {
-		return refused(err)
-	}
-	e.reward = result.EstimateMean(own.Rewards)
-	e.max = bounds{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
-	over, weight := [2]bounds{}, [2]float64{}
-	taken, share := make([]float64, e.actions), make([]float64, e.runs)
-	for s := range e.states {
-		for i := range share {
-			share[i] = own.Visits[i][s]
-		}
-		e.visits = append(e.visits, result.EstimateMean(share))
-		e.seen = append(e.seen, make([]bool, e.actions))
-		e.policy.Distribution(taken, s)
-		for a := range e.actions {
-			if e.seen[s][a] = counts.N(s, a) > 0; !e.seen[s][a] {
-				continue
-			}
-			t := bounds{duration(e.band.Low[s][a]), duration(e.band.Plugin.T[s][a]), duration(e.band.High[s][a])}
-			if t.at > e.max.at {
-				e.maxAt = mdp.Pair{S: s, A: a}
-			}
-			e.max = bounds{max(e.max.low, t.low), max(e.max.at, t.at), max(e.max.high, t.high)}
-			for k, counted := range []bool{taken[a] == 0, true} {
-				if w := e.visits[s].Mean; counted && w > 0 {
-					over[k] = bounds{over[k].low + w*t.low, over[k].at + w*t.at, over[k].high + w*t.high}
-					weight[k] += w
-				}
-			}
-		}
-	}
-	if weight[1] == 0 {
-		return fmt.Errorf("%s: no steps were seen; give more with --steps", e.name)
-	}
-	divide := func(k int) bounds {
-		return bounds{over[k].low / weight[k], over[k].at / weight[k], over[k].high / weight[k]}
-	}
-	e.meanAll = divide(1)
-	if e.meanHas = weight[0] > 0; e.meanHas {
-		e.mean = divide(0)
-	}
-	return nil
-}
-
-// duration is T_ε as a number.
-func duration(t int) float64 {
-	if t == mdp.Never {
-		return math.Inf(1)
-	}
-	return float64(t)
-}
-
-// unseen counts the pairs that are not known.
-func (e *estimate) unseen() (n int) {
-	for _, row := range e.seen {
-		for _, is := range row {
-			if !is {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-func (e *estimate) print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d %s, %d %s, no model: estimated from %d steps in %d runs; episodes follow each other.\nPolicy %s.\n\n",
-		e.name, e.states, cli.Plural(e.states, "observation", "observations"), e.actions, cli.Plural(e.actions, "action", "actions"), e.taken, e.runs, e.policyName)
-	var t cli.Table
-	with := func(b bounds) string {
-		return fmt.Sprintf("%s (%s to %s)", cli.Num(b.at), cli.Num(b.low), cli.Num(b.high))
-	}
-	t.Row("η", cli.Num(e.band.Eta), "a deviation is forgotten when the total variation is below")
-	t.Row("ε", cli.Num(e.band.Epsilon), fmt.Sprintf("the same in the paper's scale, ε = 2η/|S| = 2η/%d", e.states))
-	t.Gap()
-	t.Row("T_ε", with(e.max), fmt.Sprintf("largest, for action %d in observation %d", e.maxAt.A, e.maxAt.S))
-	if e.meanHas {
-		t.Row("mean T_ε", with(e.mean), "over observations, weighted by visits, and actions that the policy does not take")
-	}
-	t.Row("mean, all", with(e.meanAll), "mean T_ε over observations, weighted by visits, and all actions")
-	t.Row("reward", with(bounds{e.reward.Low, e.reward.Mean, e.reward.High}), "per step")
-	io.WriteString(w, t.String())
-	rows := [][]string{{"T_ε after", "visits"}}
-	for a := range min(e.actions, 12) {
-		rows[0] = append(rows[0], fmt.Sprint(a))
-	}
-	for s := range rowsOf(e.states) {
-		row := []string{fmt.Sprint(s), fmt.Sprintf("%.4f ± %.4f", e.visits[s].Mean, e.visits[s].High-e.visits[s].Mean)}
-		for a := range min(e.actions, 12) {
-			text := "-"
-			if e.seen[s][a] {
-				text = fmt.Sprintf("%s (%s to %s)", steps(e.band.Plugin.T[s][a]), steps(e.band.Low[s][a]), steps(e.band.High[s][a]))
-			}
-			row = append(row, text)
-		}
-		rows = append(rows, row)
-	}
-	fmt.Fprintf(w, "\n%s%s", cli.Columns(rows), more(e.states))
-	if n := e.unseen(); n > 0 {
-		fmt.Fprintf(w, "  (- %d of %d pairs of observation and action did not occur)\n", n, e.states*e.actions)
-	}
-	_, err := fmt.Fprintln(w, "\nIn brackets: 95 % intervals. Those of T_ε hold for all pairs at once if observations are Markov states. More\n--steps make them narrower.")
-	return err
-}
-
-func (e *estimate) json() map[string]any {
-	out := map[string]any{
-		"model": nil, "criterion": "average", "policy_name": e.policyName,
-		"eta": e.band.Eta, "epsilon": e.band.Epsilon, "max_at": map[string]int{"state": e.maxAt.S, "action": e.maxAt.A},
-		"max": cli.Number(e.max.at), "mean": nil, "mean_all": cli.Number(e.meanAll.at), "converged": true,
-	}
-	for _, key := range []string{"of_mean", "of_mean_all", "limit", "infinite", "why", "chain", "worst_case", "bias_span", "spectrum", "sample"} {
-		out[key] = nil
-	}
-	interval := func(b bounds) map[string]any {
-		return map[string]any{"low": cli.Number(b.low), "high": cli.Number(b.high)}
-	}
-	intervals := map[string]any{"max": interval(e.max), "mean": nil, "mean_all": interval(e.meanAll)}
-	if e.meanHas {
-		out["mean"], intervals["mean"] = cli.Number(e.mean.at), interval(e.mean)
-	}
-	table := func(times [][]int) [][]any {
-		rows := make([][]any, e.states)
-		for s := range rows {
-			for a, seen := range e.seen[s] {
-				var x any
-				if seen {
-					x = never(times[s][a])
-				}
-				rows[s] = append(rows[s], x)
-			}
-		}
-		return rows
-	}
-	out["T"] = table(e.band.Plugin.T)
-	out["estimate"] = map[string]any{
-		"environment": e.name, "observations": e.states, "actions": e.actions, "runs": e.runs, "steps": e.taken, "seen": e.seen,
-		"intervals": intervals, "T_low": table(e.band.Low), "T_high": table(e.band.High), "reward": e.reward, "visits": e.visits,
-	}
-	return out
-}
-
-// withoutModel is the modelless in an error, or nil.
-func withoutModel(err error) *modelless {
-	var m *modelless
-	errors.As(err, &m)
-	return m
 }

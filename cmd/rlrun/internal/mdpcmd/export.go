@@ -31,13 +31,9 @@ func newExport(app *host.App) *cobra.Command {
 			if f.env == "" {
 				return cli.Usagef("%s needs --env (see %[1]s --help)", cmd.CommandPath())
 			}
-			var p process
-			err := p.open(cmd.Context(), app, f.env, f.params)
-			if m := withoutModel(err); m != nil {
-				_ = m.close() // an ending process changes nothing
-				return cli.Usage(err)
-			}
-			if err != nil {
+			f.policy = "uniform"
+			p := process{stderr: cmd.ErrOrStderr()}
+			if err := p.open(app, cmd, &f); err != nil {
 				return err
 			}
 			p.notice(cmd.ErrOrStderr())

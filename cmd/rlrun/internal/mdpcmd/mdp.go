@@ -25,9 +25,8 @@ import (
 )
 
 const mdpHelp = `Compute with a finite Markov decision process. Its model is that of an
-environment (--env NAME; rlrun plugin inspect NAME lists the parameters for --param;
-rlrun mdp mixing also takes environments without a known model) or of a JSON file
-(--model FILE):
+environment (--env NAME; rlrun plugin inspect NAME lists the parameters for --param) or
+of a JSON file (--model FILE):
 
   {"S": 2, "A": 2,
    "transitions": [[0,0,1,1], [0,1,0,0.25], [0,1,1,0.75], [1,0,0,1], [1,1,1,1]],
@@ -41,6 +40,12 @@ makes rewards normal, and "bernoulli" [[s,a], …] makes them 0 or 1, with the m
 
 A state lacks the actions of which no transition is given there. Probabilities whose sum
 is within 1e-6 of 1 are divided by it. Both are said on the standard error.
+
+If an environment has no known model, but discrete observations and actions, a model of
+observed frequencies is estimated from 64 runs, and a notice on the standard error says
+so. Episodes follow each other in it. Actions are random, or half of them those of the
+policy if an action or a file is given. States lack the actions that did not occur. A
+state that did not occur leads to the start.
 
 The criterion is the average reward per step in the long run, unless --gamma or
 --horizon is given. For the average, episodes follow each other: a transition into a
@@ -81,6 +86,7 @@ type process struct {
 	layout  *catalog.Layout // nil if the states are nowhere
 	restart bool            // episodes follow each other
 	over    []bool          // states that end an episode, if it has ends
+	counts  *mdp.Counts     // that an estimated model is made from, else nil
 
 	gamma   *float64 // the criterion: at most one of these
 	horizon *int
@@ -101,7 +107,8 @@ type mdpFlags struct {
 	horizon                int
 	average, restart, json bool
 	plot                   string
-	estimates              bool // the command can do without a model
+	length                 int    // of each run from which a model is estimated, in steps
+	root                   uint64 // seed of these runs
 }
 
 func (f *mdpFlags) add(app *host.App, cmd *cobra.Command) {
@@ -122,6 +129,8 @@ func (f *mdpFlags) addSource(app *host.App, cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.env, "env", "", "take the model of the environment `NAME`")
 	fs.StringArrayVar(&f.params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
+	fs.IntVar(&f.length, "steps", 4096, "if the environment has no known model: estimate one from `N` steps in each of 64 runs")
+	fs.Uint64Var(&f.root, "seed", 1, "if it has none: seed `N` of these runs, the root of every random stream")
 	app.ReplaceFlag(fs)
 	cli.Must(cmd.RegisterFlagCompletionFunc("env", app.CompletePlugin))
 }
@@ -156,7 +165,7 @@ func (f *mdpFlags) show(cmd *cobra.Command, a answer) error {
 // process reads the model and finds the policy.
 func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) {
 	fs := cmd.Flags()
-	p := &process{policyName: f.policy, restart: true}
+	p := &process{policyName: f.policy, restart: true, stderr: cmd.ErrOrStderr()}
 	var criteria []string
 	for _, name := range []string{"gamma", "average", "horizon"} {
 		if fs.Changed(name) && (name != "average" || f.average) {
@@ -185,6 +194,8 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 		return nil, cli.Usagef("%s needs --model or --env (see %[1]s --help)", cmd.CommandPath())
 	case f.model != "" && len(f.params) > 0:
 		return nil, cli.Usagef("--param is for --env, not for --model")
+	case f.model != "" && (fs.Changed("steps") || fs.Changed("seed")):
+		return nil, cli.Usagef("--steps and --seed are for --env, not for --model")
 	case f.model != "" && len(app.Replace) > 0:
 		return nil, cli.Usagef("--replace is for --env, not for --model")
 	}
@@ -198,11 +209,7 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 		p.label = f.model
 		p.model, err = readModel(f.model, cmd.InOrStdin())
 	} else {
-		err = p.open(cmd.Context(), app, f.env, f.params)
-	}
-	if m := withoutModel(err); m != nil && !f.estimates {
-		_ = m.close() // an ending process changes nothing
-		return nil, cli.Usage(err)
+		err = p.open(app, cmd, f)
 	}
 	if err != nil {
 		return nil, err
@@ -213,12 +220,11 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 	for s := range p.over {
 		p.over[s] = p.model.Terminal(s)
 	}
-	if p.restart = p.restart && p.model.HasTerminal(); p.restart {
+	if p.restart = (p.restart || p.counts != nil) && p.model.HasTerminal(); p.restart {
 		if p.model, err = p.model.Restarting(); err != nil {
 			return nil, refused(fmt.Errorf("%w; --restart=false lets episodes end for ever", err))
 		}
 	}
-	p.stderr = cmd.ErrOrStderr()
 	p.announced = cli.Announce(p.stderr, time.Second, fmt.Sprintf("at work on %d states and %d transitions; Ctrl-C ends it", p.model.NumStates(), p.model.NumTransitions()))
 	if err := p.choose(cmd.Context(), f.policy); err != nil {
 		p.announced()
@@ -283,19 +289,14 @@ func readModel(name string, stdin io.Reader) (*mdp.Tabular, error) {
 	return m, nil
 }
 
-// open takes the model of an environment.
-func (p *process) open(ctx context.Context, app *host.App, name string, params []string) error {
-	comp := plan.Component{Plugin: name}
-	plugin, closePlugin, err := app.OpenPlugin(ctx, comp)
+// open takes the model of an environment, or estimates one.
+func (p *process) open(app *host.App, cmd *cobra.Command, f *mdpFlags) error {
+	ctx, name := cmd.Context(), f.env
+	plugin, closePlugin, err := app.OpenPlugin(ctx, plan.Component{Plugin: name})
 	if err != nil {
 		return err
 	}
-	keep := false
-	defer func() {
-		if !keep {
-			_ = closePlugin()
-		}
-	}()
+	defer func() { _ = closePlugin() }()
 	d, err := plugin.Describe(ctx)
 	if err != nil {
 		return err
@@ -303,7 +304,7 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	if d.Kind != vector.KindEnvironment {
 		return cli.Usagef("%s is an %s, not an environment", name, d.Kind)
 	}
-	raw, err := config.Params(params, d.Params)
+	raw, err := config.Params(f.params, d.Params)
 	if err != nil {
 		return err
 	}
@@ -314,8 +315,13 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	defer env.Close()
 	read := env.Abilities().Models
 	if read == nil {
-		keep = true
-		return &modelless{name, plugin, raw, closePlugin}
+		p.label = name
+		return p.estimate(ctx, plugin, raw, f)
+	}
+	for _, flag := range []string{"steps", "seed"} {
+		if cmd.Flags().Changed(flag) {
+			return cli.Usagef("--%s is for environments without a known model; %s has one", flag, name)
+		}
 	}
 	// The model of a lane is there once a run has begun.
 	in, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
@@ -359,7 +365,6 @@ func (p *process) name() {
 
 // choose finds the policy.
 func (p *process) choose(ctx context.Context, name string) (err error) {
-	n := p.model.NumStates()
 	switch {
 	case name == "optimal":
 		if p.solution, err = p.solve(); err != nil {
@@ -373,12 +378,22 @@ func (p *process) choose(ctx context.Context, name string) (err error) {
 	}
 	for a, action := range p.actions {
 		if name == action || name == fmt.Sprint(a) {
-			p.policyName, p.policy = "always "+action, mdp.Constant(n, a)
-			return nil
+			p.policyName = "always " + action
 		}
 	}
-	p.policy, err = readPolicy(name, n, p.actions, p.stderr)
+	p.policy, err = namedPolicy(name, p.model.NumStates(), p.actions, p.stderr)
 	return err
+}
+
+// namedPolicy is the policy that takes the action of a name or number everywhere, or that of
+// a file.
+func namedPolicy(name string, states int, actions []string, stderr io.Writer) (mdp.Policy, error) {
+	for a, action := range actions {
+		if name == action || name == fmt.Sprint(a) {
+			return mdp.Constant(states, a), nil
+		}
+	}
+	return readPolicy(name, states, actions, stderr)
 }
 
 // solve finds an optimal policy by the criterion.

@@ -31,11 +31,8 @@ interval.
 --plot draws d_T over T for each action, in the state where its T_ε is largest,
 and for tasks on a grid the largest T_ε of each cell.
 
-An environment without a known model, but with discrete observations and actions,
-is simulated, and T_ε is computed from the counted transitions. If observations are
-Markov states, the 95% intervals hold for all states and actions at once. The policy's
-reward and visits have Student's intervals over 64 runs. The policy is uniform
-unless another is given. Actions that it does not take are tried in separate runs.
+If the model is estimated (rlrun mdp --help), the largest T_ε has a 95% interval, which
+holds if observations are Markov states.
 
 Model, criterion and policy: rlrun mdp --help.
 
@@ -61,10 +58,7 @@ Model, criterion and policy: rlrun mdp --help.
                        max
   sample {pairs, low, high, extrapolated}   of sampled models; then max, T, limit
                        and the following keys are null
-  estimate {environment, observations, actions, runs, steps, seen, intervals {max,
-            mean, mean_all}, T_low, T_high, reward, visits}   without a model; then
-                       model, of_mean, limit and the keys from infinite to sample
-                       are null, and T is null for unseen pairs`
+  estimate {low, high} of estimated models: the 95% interval of max`
 
 // forgetting is the exploration mixing time of a policy, and what belongs to it.
 type forgetting struct {
@@ -77,13 +71,12 @@ type forgetting struct {
 	span      float64
 	spectrum  *mdp.Spectrum
 	bounds    mdp.MixingBounds
+	low, high int // the interval of Max, if the model is estimated
 }
 
 func newMixing(app *host.App) *cobra.Command {
 	var f mdpFlags
 	var o mdp.MixingOptions
-	var length int
-	var root uint64
 	cmd := &cobra.Command{
 		Use:   "mixing (--model FILE | --env NAME) [--tv η | --epsilon ε]",
 		Short: "Compute the exploration mixing time of a policy",
@@ -102,29 +95,9 @@ func newMixing(app *host.App) *cobra.Command {
 			case fs.Changed("epsilon") && !(o.Epsilon > 0 && !math.IsInf(o.Epsilon, 0)):
 				return cli.Usagef("--epsilon must be a positive number, not %s", cli.Given(o.Epsilon))
 			}
-			if length < 2 {
-				return cli.Usagef("--steps must be at least 2, not %d", length)
-			}
-			f.estimates = true
 			p, err := f.process(app, cmd)
-			if m := withoutModel(err); m != nil {
-				defer m.close()
-				e, err := f.estimate(cmd, m, o, length, root)
-				if err != nil {
-					return err
-				}
-				if f.json {
-					return cli.WriteJSON(cmd.OutOrStdout(), e.json())
-				}
-				return e.print(cmd.OutOrStdout())
-			}
 			if err != nil {
 				return err
-			}
-			for _, name := range []string{"steps", "seed"} {
-				if fs.Changed(name) {
-					return cli.Usagef("--%s is for environments without a known model; %s has one", name, p.label)
-				}
 			}
 			q, err := p.forgetting(cmd.Context(), o)
 			p.announced()
@@ -137,8 +110,6 @@ func newMixing(app *host.App) *cobra.Command {
 	f.add(app, cmd)
 	cmd.Flags().Float64Var(&o.Eta, "tv", 0, "total variation `η` below which a deviation counts as forgotten (default 0.25)")
 	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "the same on the paper's scale, `ε` = 2η/|S|")
-	cmd.Flags().IntVar(&length, "steps", 4096, "without a model: estimate from `N` steps in each of 64 runs")
-	cmd.Flags().Uint64Var(&root, "seed", 1, "without a model: seed `N`, the root of every random stream")
 	f.addOutput(cmd, "draw d_T over T, and T_ε on the map, to `FILE` (.svg, .png, .pdf)")
 	return cmd
 }
@@ -166,6 +137,9 @@ func (p *process) forgetting(ctx context.Context, o mdp.MixingOptions) (*forgett
 	if q.converged = !errors.Is(err, mdp.ErrNotConverged); err != nil && q.converged {
 		return nil, refused(err)
 	}
+	if err := q.interval(o); err != nil {
+		return nil, refused(err)
+	}
 	if _, bias, err := c.EvaluateAverage(); err == nil {
 		low, high := extremes(bias)
 		q.span = high - low
@@ -186,6 +160,27 @@ func (p *process) forgetting(ctx context.Context, o mdp.MixingOptions) (*forgett
 	return q, ctx.Err()
 }
 
+// interval finds the interval of the largest time of an estimated model: that of the
+// largest of the pairs that occurred.
+func (q *forgetting) interval(o mdp.MixingOptions) error {
+	if q.counts == nil {
+		return nil
+	}
+	band, err := q.counts.MixingBand(q.policy, mdp.BandOptions{MixingOptions: o})
+	if err != nil {
+		return err
+	}
+	for s := range band.Low {
+		for a := range band.Low[s] {
+			if q.counts.N(s, a) == 0 {
+				continue
+			}
+			q.low, q.high = max(q.low, band.Low[s][a]), max(q.high, band.High[s][a])
+		}
+	}
+	return nil
+}
+
 // mean writes a mean, "-" if it is not defined.
 func mean(x float64) string {
 	if math.IsNaN(x) {
@@ -204,6 +199,9 @@ func (q *forgetting) print(w io.Writer) error {
 	t.Row("ε", cli.Num(q.Epsilon), fmt.Sprintf("the same in the paper's scale, ε = 2η/|S| = 2η/%d", n))
 	t.Gap()
 	t.Row("T_ε", steps(q.Max), fmt.Sprintf("largest, for action %s in state %d", q.actions[q.MaxAt.A], q.MaxAt.S))
+	if q.counts != nil {
+		t.Row("95%", steps(q.low)+" to "+steps(q.high), "interval of the largest, as the model is estimated; more --steps make it narrower")
+	}
 	if !math.IsNaN(q.MeanNonGreedy) {
 		t.Row("mean T_ε", mean(q.MeanNonGreedy), "over states, weighted by visits, and actions that the policy does not take")
 		t.Row("T of mean", steps(q.OfMeanNonGreedy), "first T at which the same mean of d_T is below ε")
@@ -342,7 +340,7 @@ func (q *forgetting) json() map[string]any {
 		periods = append(periods, q.chain.Period[class])
 	}
 	out["chain"] = map[string]any{"ergodic": q.chain.Ergodic(), "unichain": q.chain.Unichain(), "aperiodic": q.chain.Aperiodic(), "periods": periods}
-	for _, key := range []string{"max", "max_at", "mean", "mean_all", "of_mean", "of_mean_all", "T", "limit", "infinite", "why", "worst_case", "bias_span", "spectrum", "sample"} {
+	for _, key := range []string{"max", "max_at", "mean", "mean_all", "of_mean", "of_mean_all", "T", "limit", "infinite", "why", "worst_case", "bias_span", "spectrum", "sample", "estimate"} {
 		out[key] = nil
 	}
 	out["converged"] = q.converged
@@ -363,6 +361,9 @@ func (q *forgetting) json() map[string]any {
 	out["eta"], out["epsilon"] = q.Eta, q.Epsilon
 	out["max"], out["max_at"] = never(q.Max), map[string]int{"state": q.MaxAt.S, "action": q.MaxAt.A}
 	out["mean"], out["mean_all"] = cli.Number(q.MeanNonGreedy), cli.Number(q.MeanUniform)
+	if q.counts != nil {
+		out["estimate"] = map[string]any{"low": never(q.low), "high": never(q.high)}
+	}
 	if q.worst >= 0 {
 		out["worst_case"] = never(q.worst)
 	}

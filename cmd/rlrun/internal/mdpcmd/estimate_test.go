@@ -1,14 +1,12 @@
-package transitions_test
+package mdpcmd
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 
-	"github.com/rlrun/rlrun/cmd/rlrun/internal/transitions"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
@@ -72,21 +70,21 @@ func model(t *testing.T) *mdp.Tabular {
 	return must.Get(mdp.NewModel(d))(t)
 }
 
-func open(t *testing.T, lanes int) vector.Environment {
+func openPlaces(t *testing.T, lanes int) vector.Environment {
 	t.Helper()
 	return must.Get(vector.Vectorize(func() (framework.Environment, error) { return &places{}, nil }, lanes))(t)
 }
 
-// Frequencies, rewards and visits are those of the model, within 5 standard errors
+// Frequencies and rewards are those of the model, within 5 standard errors
 // (a false alarm in 50,000 seeds for all of them together). The band for the
 // mixing times, which may fail once in 20 seeds, holds the true ones.
-func TestTake(t *testing.T) {
+func TestCollect(t *testing.T) {
 	const lanes, steps = 32, 4096
 	pi := mdp.Uniform{}
-	got := must.Get(transitions.Collect(t.Context(), open(t, lanes), lanes, pi, transitions.Config{Root: 1, Steps: steps}))(t)
+	got := must.Get(collect(t.Context(), openPlaces(t, lanes), lanes, pi, 1, steps))(t)
 	m := model(t)
-	if total := got.Counts.Total(); int(total) != got.Steps || got.Steps < lanes*steps*3/4 {
-		t.Errorf("%v counted, %d taken", total, got.Steps)
+	if total := got.counts.Total(); int(total) != got.steps || got.steps < lanes*steps*3/4 {
+		t.Errorf("%v counted, %d taken", total, got.steps)
 	}
 	for s := range 4 {
 		for a := range 2 {
@@ -95,8 +93,8 @@ func TestTake(t *testing.T) {
 			for k, u := range to {
 				row[u] = prob[k]
 			}
-			n := got.Counts.N(s, a)
-			next, count := got.Counts.Row(s, a)
+			n := got.counts.N(s, a)
+			next, count := got.counts.Row(s, a)
 			seen := make([]float64, 5)
 			for k, u := range next {
 				seen[u] = count[k]
@@ -112,22 +110,19 @@ func TestTake(t *testing.T) {
 			}
 		}
 	}
-	mu, _ := must.Get2(mdp.Stationary(m, pi))(t)
-	within := func(what string, want float64, of func(i int) float64) {
-		mean, square := 0.0, 0.0
-		for i := range lanes {
-			mean += of(i) / lanes
-			square += of(i) * of(i) / lanes
-		}
-		if off := math.Abs(mean - want); off > 5*math.Sqrt((square-mean*mean)/(lanes-1))+1e-12 {
-			t.Errorf("%s: got %v, want %v", what, mean, want)
-		}
-	}
+	estimated := must.Get(got.model("places", 5, 2, "estimated"))(t)
 	for s := range 4 {
-		within("visits", mu[s], func(i int) float64 { return got.Visits[i][s] })
+		for a := range 2 {
+			want := m.Reward(s, a)
+			if off := math.Abs(estimated.Reward(s, a) - want); off > 5*math.Sqrt(want*(1-want)/got.counts.N(s, a))+1e-12 {
+				t.Errorf("reward of %d, %d: %v, want %v", s, a, estimated.Reward(s, a), want)
+			}
+		}
 	}
-	within("reward", mu[3]*0.4, func(i int) float64 { return got.Rewards[i] })
-	band := must.Get(got.Counts.MixingBand(pi, mdp.BandOptions{}))(t)
+	if !estimated.Terminal(4) || estimated.Terminal(3) {
+		t.Error("the place after the end must be terminal, and no other")
+	}
+	band := must.Get(got.counts.MixingBand(pi, mdp.BandOptions{}))(t)
 	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: band.Eta}))(t)
 	for s := range 4 {
 		for a := range 2 {
@@ -138,50 +133,32 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// It is the same through another process, whatever the number of lanes: run 3 is
-// run 3. Every observation that is reached is left, even in short runs.
-func TestTakeIsOfRuns(t *testing.T) {
-	take := func(env vector.Environment, lanes, first, steps int) *transitions.Sample {
-		return must.Get(transitions.Collect(t.Context(), env, lanes, mdp.Constant(5, 1), transitions.Config{Root: 7, First: first, Steps: steps}))(t)
+// It is the same through another process. Every observation that is reached is left, even in
+// short runs.
+func TestCollectThroughAProcess(t *testing.T) {
+	take := func(env vector.Environment, lanes, steps int) *sample {
+		return must.Get(collect(t.Context(), env, lanes, mdp.Constant(5, 1), 7, steps))(t)
 	}
 	p := must.Get(plugin.Loopback(plugin.NewEnvironment("test/places@1", "Places.", struct{}{}, func(struct{}) (*places, error) { return &places{}, nil })))(t)
 	defer p.Close()
 	remote := must.Get(p.OpenEnvironment(t.Context(), nil, 5))(t)
-	many := take(remote, 5, 0, 700)
-	if here := take(open(t, 5), 5, 0, 700); !reflect.DeepEqual(here, many) {
+	if !reflect.DeepEqual(take(openPlaces(t, 5), 5, 700), take(remote, 5, 700)) {
 		t.Error("the sample is another in this process")
 	}
-	if one := take(open(t, 1), 1, 3, 700); one.Rewards[0] != many.Rewards[3] || !reflect.DeepEqual(one.Visits[0], many.Visits[3]) {
-		t.Errorf("run 3 alone: %v %v, want %v %v", one.Rewards, one.Visits, many.Rewards[3], many.Visits[3])
-	}
 	for steps := 2; steps < 40; steps++ {
-		c := take(open(t, 3), 3, 0, steps).Counts
+		x := take(openPlaces(t, 3), 3, steps)
 		for s := range 5 {
 			for a := range 2 {
-				next, _ := c.Row(s, a)
+				next, _ := x.counts.Row(s, a)
 				for _, u := range next {
-					if c.N(int(u), 0)+c.N(int(u), 1) == 0 {
+					if !x.left(int(u), 2) {
 						t.Fatalf("%d steps: %d is reached and not left", steps, u)
 					}
 				}
 			}
 		}
+		if _, err := x.model("places", 5, 2, "estimated"); err != nil {
+			t.Errorf("%d steps: %v", steps, err)
+		}
 	}
-}
-
-func TestTakeRefuses(t *testing.T) {
-	if _, err := transitions.Collect(t.Context(), open(t, 2), 2, mdp.Uniform{}, transitions.Config{}); err == nil {
-		t.Error("no steps are no error")
-	}
-	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return boxed{}, nil }, 1))(t)
-	if _, err := transitions.Collect(t.Context(), env, 1, mdp.Uniform{}, transitions.Config{Steps: 1}); !errors.Is(err, framework.ErrUnsupported) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// boxed is a task whose observations cannot be counted.
-type boxed struct{ framework.Environment }
-
-func (boxed) Spec() framework.Spec {
-	return framework.Spec{ID: "test/boxed@1", Observation: space.Box{Shape: []int{1}, Low: []float64{0}, High: []float64{1}}, Action: space.Discrete{N: 2}, RewardHigh: 1}
 }
