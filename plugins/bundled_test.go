@@ -77,7 +77,7 @@ func records(t *testing.T, open run.Opener, workers, lanes int) map[result.Key]s
 		Agents: []plan.Component{
 			component("egreedy", "bandit", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"population","members":4,"update":"poisson"}}`),
 			component("ts", "bandit", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`),
-			component("opt", "bandit", `{"policy":{"kind":"optimistic-stochastic","gamma":0.9,"lower_bound":0},"belief":{"update":"drawn"}}`),
+			component("opt", "bandit", `{"policy":{"kind":"optimistic-stochastic","gamma":0.9,"lower_bound":0},"belief":{"kind":"population","update":"drawn"}}`),
 		},
 	}))(t)
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ var (
 func taskOf(name string) (framework.Spec, string) {
 	switch {
 	case name == "bandit":
-		return oneState, `{"policy":{"kind":"vpi"},"belief":{"update":"poisson"}}`
+		return oneState, `{"policy":{"kind":"vpi"},"belief":{"kind":"population","update":"poisson"}}`
 	case strings.HasSuffix(name, "-linear"):
 		return boxed, ``
 	}
