@@ -473,24 +473,31 @@ func pair(x, y *sample) (d, xs, ys []float64) {
 // The reasons for which an interval says nothing or too little.
 const (
 	fewRuns  = "too few runs for an interval"
-	noSpread = "values do not vary, so that the interval has no width"
+	noSpread = "values do not vary, so that there is no interval"
 )
 
 // doubt adds what is wrong with the interval to the reason.
 func (c *Comparison) doubt() {
-	what := ""
-	switch d := c.Difference; {
-	case math.IsNaN(d.Low):
-		what = fewRuns
-	case d.Low == d.High && d.Value != 0:
+	what := fewRuns
+	switch d := &c.Difference; {
+	case withoutWidth(d):
 		what = noSpread
-	default:
+	case !math.IsNaN(d.Low):
 		return
 	}
 	if c.Reason != "" {
 		what = c.Reason + "; " + what
 	}
 	c.Reason = what
+}
+
+// withoutWidth leaves out an interval without width, and reports whether it did.
+func withoutWidth(i *stat.Interval) bool {
+	flat := i.Low == i.High
+	if flat {
+		i.Low, i.High = math.NaN(), math.NaN()
+	}
+	return flat
 }
 
 // randomised names a test of all cases or of so many random ones.

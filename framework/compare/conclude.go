@@ -133,7 +133,7 @@ func (c *comparer) advise() {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d differences have no interval: at level %g it takes %d pairs of runs, or two runs of either agent if they are not paired.", unknown, m, c.Options.Alpha, stat.Design{Alpha: c.Options.Alpha}.LeastRuns()))
 	}
 	if narrow > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("In %d of %d comparisons all differences are the same. These intervals have no width, which does not mean that another run could not differ.", narrow, m))
+		c.Notes = append(c.Notes, fmt.Sprintf("In %d of %d comparisons all differences are the same. They have no interval, which does not mean that another run could not differ.", narrow, m))
 	}
 	if stopped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons are those of the test that stops the experiment (until: decided), at level %s of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped, c.levels()))

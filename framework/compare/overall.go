@@ -113,6 +113,27 @@ func (c *comparer) overall(pairs [][2]int) {
 		o.Improvements[k] = c.improvement(pairs[k], iqm)
 	})
 	o.Improvements = slices.DeleteFunc(o.Improvements, func(i Improvement) bool { return i.Environments == 0 })
+	flat := 0
+	for i := range o.Aggregates {
+		a := &o.Aggregates[i]
+		for _, x := range []*stat.Interval{&a.IQM, &a.Mean, &a.Median, &a.OptimalityGap} {
+			if withoutWidth(x) {
+				flat++
+			}
+		}
+	}
+	for i := range o.Improvements {
+		x := &o.Improvements[i]
+		if withoutWidth(&x.Probability) {
+			flat++
+		}
+		if x.IQM != nil && withoutWidth(x.IQM) {
+			flat++
+		}
+	}
+	if flat > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d values over environments have no interval, as they are the same whichever runs are drawn, which does not mean that another run could not differ.", flat))
+	}
 	o.Ranks = c.ranks()
 	c.Overall = o
 }

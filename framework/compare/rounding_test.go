@@ -1,12 +1,12 @@
 package compare
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/framework/stat"
 )
 
 // Two agents earn the same rewards in every run, but in another order, so their sums differ in
@@ -27,7 +27,7 @@ func TestRoundingDecidesNothing(t *testing.T) {
 	for name, o := range map[string]Options{"paired": usual, "unpaired": with(func(o *Options) { o.Unpaired = true })} {
 		r := compared(t, []*Input{in}, o)
 		same, twice := r.Comparisons[0], r.Comparisons[1]
-		if same.Verdict != NotDecided || same.Difference != (stat.Interval{}) || same.WinRate != 0.5 || same.P < 1 {
+		if same.Verdict != NotDecided || same.Difference.Value != 0 || !math.IsNaN(same.Difference.Low) || same.WinRate != 0.5 || same.P < 1 {
 			t.Errorf("%s: %+v", name, same)
 		}
 		if twice.Verdict != "twice is better" || twice.WinRate != 1 {

@@ -240,9 +240,6 @@ func Interval(i stat.Interval) string {
 		return six(i.Value)
 	}
 	half := (i.High - i.Low) / 2
-	if half <= 0 {
-		return fmt.Sprintf("%s [%s, %s]", six(i.Value), six(i.Low), six(i.High))
-	}
 	write := result.Writer(max(math.Abs(i.Value), math.Abs(i.Low), math.Abs(i.High)), half)
 	return fmt.Sprintf("%s [%s, %s]", write(i.Value), write(i.Low), write(i.High))
 }

@@ -379,7 +379,30 @@ func (a *aggregator) summary() *Summary {
 		}
 	}
 	a.addIQM(out.Rows)
+	out.Notices = append(out.Notices, equalRuns(out.Rows)...)
 	return out
+}
+
+// equalRuns says where an interval is left out because all runs have the same value.
+func equalRuns(rows []Row) []string {
+	n, all, first := 0, 0, ""
+	for i := range rows {
+		r := &rows[i]
+		for _, e := range []*Estimate{&r.Estimate, r.Difference} {
+			if e == nil {
+				continue
+			}
+			if all++; e.N > 1 && math.IsNaN(e.Low) {
+				if n++; n == 1 {
+					first = fmt.Sprintf("%s of %s in %s", r.Metric, r.Agent, r.Environment)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ: first %s", n, all, first)}
 }
 
 // metrics lists those that any run holds, and those that the config names, in display order.
@@ -408,6 +431,9 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	}
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: s.overflowed[m],
 		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
+	if r := RoundingOf(&a.meta, env, m); len(o.values) > 1 && r.Equal(slices.Min(o.values), slices.Max(o.values)) {
+		row.Low, row.High = math.NaN(), math.NaN()
+	}
 	for k, i := 0, 0; k < len(s.runs) && len(o.runs) < len(s.runs); k++ {
 		if i < len(o.runs) && o.runs[i] == s.runs[k] {
 			i++
@@ -453,6 +479,9 @@ func (a *aggregator) addIQM(rows []Row) {
 				iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
 				for j, i := range parts[k] {
 					rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High
+					if !(iqms[j].Low < iqms[j].High) { // as withWidth
+						rows[i].IQMLow, rows[i].IQMHigh = math.NaN(), math.NaN()
+					}
 				}
 			}
 		})
@@ -489,7 +518,7 @@ func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
 	if d.N == 0 {
 		return nil
 	}
-	e := estimate(&d, &a.t)
+	e := withWidth(estimate(&d, &a.t))
 	return &e
 }
 

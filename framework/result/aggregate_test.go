@@ -173,7 +173,7 @@ func TestDifferenceByRounding(t *testing.T) {
 	if a.Mean == b.Mean {
 		t.Fatal("the two means are equal, so that this tests nothing")
 	}
-	if d := b.Difference; d == nil || d.Mean != 0 || d.High != 0 {
+	if d := b.Difference; d == nil || d.Mean != 0 || !math.IsNaN(d.High) {
 		t.Errorf("got %+v", d)
 	}
 }

@@ -12,7 +12,9 @@ import (
 // confidence is the level of every interval.
 const confidence = 0.95
 
-// Estimate is a mean over runs with its Student-t 95 % confidence interval.
+// Estimate is a mean over runs with its Student-t 95 % confidence interval. One run has
+// none, and runs that all have the same value have none: it would have no width, and
+// another run may differ all the same. Its ends are NaN then.
 // What N runs cannot tell (all with none, the spread with one) is NaN, in JSON
 // null.
 type Estimate struct {
@@ -70,7 +72,15 @@ func estimateOf(xs []float64, t *quantiles) Estimate {
 	for _, x := range xs {
 		m.Add(x)
 	}
-	return estimate(&m, t)
+	return withWidth(estimate(&m, t))
+}
+
+// withWidth leaves out an interval without width.
+func withWidth(e Estimate) Estimate {
+	if !(e.Low < e.High) {
+		e.Low, e.High = math.NaN(), math.NaN()
+	}
+	return e
 }
 
 // quantiles caches the two-sided quantile of Student's distribution by the
