@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -501,6 +503,32 @@ func TestSQLite(t *testing.T) {
 	}
 	if err := WriteSQLite(filepath.Join(t.TempDir(), "none.db"), r); err == nil {
 		t.Error("writes into a database that is not there")
+	}
+}
+
+// A database is replaced by a changed copy: what a link, a hard link or a journal leads to
+// stays as it is.
+func TestSQLiteWritesThroughNoLink(t *testing.T) {
+	r := compared(t, []*Input{several()}, with(func(o *Options) { o.Pairs = "all" }))
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim.db")
+	db := must.Get(sql.Open("sqlite", victim))(t)
+	must.Get(db.Exec("CREATE TABLE comparisons (a); INSERT INTO comparisons VALUES (1)"))(t)
+	must.Do(t, db.Close())
+	before := must.Get(os.ReadFile(victim))(t)
+	linked, hard := filepath.Join(dir, "linked.db"), filepath.Join(dir, "hard.db")
+	must.Do(t, os.Symlink(victim, linked))
+	must.Do(t, os.Link(victim, hard))
+	if err := WriteSQLite(linked, r); err == nil {
+		t.Error("writes through a link")
+	}
+	must.Do(t, WriteSQLite(hard, r))
+	if !bytes.Equal(must.Get(os.ReadFile(victim))(t), before) {
+		t.Error("the file of another name was changed")
+	}
+	must.Do(t, os.WriteFile(hard+"-journal", []byte("x"), 0o666))
+	if err := WriteSQLite(hard, r); !errors.Is(err, disk.ErrJournal) {
+		t.Errorf("a database with a journal: %v", err)
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"database/sql"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +17,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )
@@ -78,18 +81,46 @@ func WriteCSV(w io.Writer, r *Result) error {
 	return out.WriteAll(rows)
 }
 
-// WriteSQLite replaces the table comparisons of the database at path, which exists.
+// WriteSQLite replaces the table comparisons of the database at path, which exists. It
+// writes a copy and renames it, so that nothing is written through a link.
 func WriteSQLite(path string, r *Result) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("writing comparisons to %s: %w", path, err)
 		}
 	}()
+	if err := disk.CheckDatabase(path); err != nil {
+		return err
+	}
+	return disk.ReplaceDatabase(path, func(temporary string) error {
+		if err := copyFile(temporary, path); err != nil {
+			return err
+		}
+		return replaceComparisons(temporary, r)
+	})
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// replaceComparisons needs no journal, as the database is a copy.
+func replaceComparisons(path string, r *Result) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "_pragma=busy_timeout(5000)&mode=rw"}
+	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "mode=rw&nolock=1&_pragma=journal_mode(off)&_pragma=synchronous(off)"}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return err
@@ -128,7 +159,10 @@ func WriteSQLite(path string, r *Result) (err error) {
 			return err
 		}
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return db.Close()
 }
 
 // jsonInterval is an estimate with its interval; null is not known.

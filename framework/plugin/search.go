@@ -63,6 +63,11 @@ func UserDir(getenv func(string) string) string {
 	return ""
 }
 
+// serveGymnasium is a program of Python that serves an environment of Gymnasium. With -m, or
+// with the empty path that -c begins with, a module of the working directory could take the
+// place of any that it imports, and the working directory may be somebody else's.
+const serveGymnasium = "import sys; sys.path[:] = filter(None, sys.path); from rlrun.from_gymnasium import main; main()"
+
 // Resolve finds the plugin that a config names:
 //
 //   - the name of a bundled plugin;
@@ -93,7 +98,7 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 			return found, fmt.Errorf("plugin %s needs Python, and there is no %s: install Python 3.10 or newer, or name an interpreter in RLRUN_PYTHON", reference, python)
 		}
 		found.Command = path
-		found.Args = slices.Concat([]string{"-m", "rlrun.from_gymnasium", strings.TrimPrefix(reference, bridge)}, args)
+		found.Args = slices.Concat([]string{"-c", serveGymnasium, strings.TrimPrefix(reference, bridge)}, args)
 		return found, nil
 	case strings.ContainsRune(filepath.ToSlash(reference), '/'):
 		path, err := filepath.Abs(reference)

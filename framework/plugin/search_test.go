@@ -46,7 +46,7 @@ func TestResolve(t *testing.T) {
 		{"path with a space", spaced, nil, plugin.Found{Name: "other program", Command: spaced}, ""},
 		{"command", "sh", []string{"x.sh", "--fast"}, plugin.Found{Name: "sh x.sh --fast", Command: sh, Args: []string{"x.sh", "--fast"}}, ""},
 		{"command line", "sh x.sh", nil, plugin.Found{Name: "sh x.sh", Command: sh, Args: []string{"x.sh"}}, ""},
-		{"Gymnasium", "gymnasium:ALE/Pong-v5", []string{"--x"}, plugin.Found{Name: "gymnasium:ALE/Pong-v5", Command: sh, Args: []string{"-m", "rlrun.from_gymnasium", "ALE/Pong-v5", "--x"}}, ""},
+		{"Gymnasium", "gymnasium:ALE/Pong-v5", []string{"--x"}, plugin.Found{Name: "gymnasium:ALE/Pong-v5", Command: sh, Args: []string{"-c", "import sys; sys.path[:] = filter(None, sys.path); from rlrun.from_gymnasium import main; main()", "ALE/Pong-v5", "--x"}}, ""},
 		{"a command alone is no plugin", "sh", nil, plugin.Found{}, `no plugin "sh"`},
 		{"empty", " ", nil, plugin.Found{}, "no plugin"},
 		{"missing path", "./nothing", nil, plugin.Found{}, "there is no file"},

@@ -86,6 +86,9 @@ var ErrNoProgress = errors.New("no run was recorded since the last stage began")
 // if runs of the stage are missing and none was recorded since the last call of Stage.
 // The decision is nil if all runs are made.
 func (d Dir) Stage(p *plan.Plan) (*Decision, error) {
+	if err := d.CheckLinks(); err != nil {
+		return nil, err
+	}
 	decision, err := d.Decide(p)
 	if decision == nil || err != nil {
 		return nil, err

@@ -7,8 +7,11 @@ import itertools
 import json
 import os
 import random
+import re
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -702,3 +705,16 @@ def test_wrong_versions_are_refused_when_opened(env_id: str, message: str) -> No
     assert "cannot be made: Environment version" in plugin.description.doc
     with pytest.raises(rlrun.InvalidParams, match=message):
         plugin.environment(b"{}")
+
+
+def test_the_working_directory_takes_no_modules_place(tmp_path: Path) -> None:
+    """The program by which the host serves an environment imports nothing from the working directory."""
+    source = Path(__file__).parents[2] / "framework" / "plugin" / "search.go"
+    program = json.loads(re.findall(r"serveGymnasium = (.*)", source.read_text())[0])
+    for module in ("rlrun", "numpy", "gymnasium", "jax", "dataclasses"):
+        (tmp_path / f"{module}.py").write_text("open('ran', 'w')\nraise SystemExit('imported')\n")
+    words = [sys.executable, "-c", program, "FrozenLake-v1"]
+    done = subprocess.run(words, check=False, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert not (tmp_path / "ran").exists()
+    assert "imported" not in done.stderr
+    assert "rlrun" in done.stderr + done.stdout  # which says what it is for

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import threading
 import types
+import zipfile
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -975,6 +976,37 @@ def test_bounds_left_out_are_unknown() -> None:
     assert rlrun.Spec.from_proto(message) == zero
     low = rlrun.Spec(two, two, reward_low=-1, reward_high=0)
     assert (low.reward_low, low.reward_high) == (-1, 0)
+
+
+BY_HAND = """
+import importlib.util, runpy, sys
+import rlrun
+from rlrun import _loading, _sources
+spec = importlib.util.spec_from_file_location("hand", "hand.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+runpy.run_path("run.py")
+sys.path.insert(0, "lib.zip")
+import packed
+try:
+    import gone
+except KeyError:
+    pass
+found = _sources.imported()
+for name, file in {"hand": "hand.py", "run.py": "run.py", "packed": "lib.zip", "gone": "gone.py"}.items():
+    assert found[f"module {name}"] == _loading.digest(open(file, "rb").read()), name
+"""
+
+
+def test_modules_that_no_import_lists_are_digested(tmp_path: Path) -> None:
+    """Code that a loader runs by hand, that is run by its path, is in an archive, or hides, is in the list."""
+    with zipfile.ZipFile(tmp_path / "lib.zip", "w") as archive:
+        archive.writestr("packed.py", "x = 1\n")
+    gone = "import sys\ndel sys.modules['gone']\n"
+    for name, code in {"hand": "x = 1\n", "run": "x = 2\n", "gone": gone, "load": BY_HAND}.items():
+        (tmp_path / f"{name}.py").write_text(code)
+    environ = os.environ | {"RLRUN_PLUGIN": "1"}
+    subprocess.run([sys.executable, "load.py"], cwd=tmp_path, env=environ, check=True, timeout=60)
 
 
 LOADS = """

@@ -7,17 +7,14 @@ import (
 	"iter"
 	"math"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/result"
-
-	"github.com/rlrun/rlrun/framework/internal/disk"
 )
 
 // File is the name of the database.
@@ -78,30 +75,7 @@ func Write(path string, s *result.Summary, records iter.Seq2[result.Record, erro
 			err = fmt.Errorf("writing %s: %w", path, disk.Cause(err))
 		}
 	}()
-	f, err := tempfile.Create(path)
-	if err != nil {
-		return err
-	}
-	tmp := f.Name()
-	defer func() {
-		if err != nil {
-			os.Remove(tmp)
-		}
-		tempfile.Done(tmp)
-	}()
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := fillSQLite(tmp, s, records); err != nil {
-		return err
-	}
-	if err := syncFile(tmp); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		return err
-	}
-	return disk.OS{}.SyncDir(filepath.Dir(path))
+	return disk.ReplaceDatabase(path, func(temporary string) error { return fillSQLite(temporary, s, records) })
 }
 
 func fillSQLite(path string, s *result.Summary, records iter.Seq2[result.Record, error]) error {
@@ -238,13 +212,4 @@ func (in *inserter) curve(c *result.Curve) {
 			in.row("curves", c.Environment, c.Agent, step, c.Runs[k], string(c.Metric), c.Mean[k], c.StdErr[k], c.Low[k], c.High[k])
 		}
 	}
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

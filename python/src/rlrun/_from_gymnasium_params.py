@@ -6,7 +6,10 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+import os
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import gymnasium
@@ -134,7 +137,7 @@ def load(name: str, missing: str = "") -> None:
     module_name, _, function = name.partition(":")
     before = len(gymnasium.registry)
     try:
-        module = importlib.import_module(module_name)
+        module = _import(module_name)
     except ImportError as e:
         raise InvalidParams(f"cannot import {module_name}, which is to register the environment: {e}") from e
     registers = getattr(module, function or "register_envs", None)
@@ -143,6 +146,18 @@ def load(name: str, missing: str = "") -> None:
     found = missing in gymnasium.registry if missing else len(gymnasium.registry) > before
     if callable(registers) and (function or not found):
         registers()
+
+
+def _import(name: str) -> ModuleType:
+    """Import a module that the config names.
+
+    It may be in the working directory, which is looked at last: a file there takes the place of no other module. The
+    host starts this program without it, as the directory may be somebody else's, and refuses names of modules that
+    only a received directory gives.
+    """
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    return importlib.import_module(name)
 
 
 def _wrapper(i: int, entry: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -156,7 +171,7 @@ def _wrapper(i: int, entry: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         raise InvalidParams(f"{where}.kwargs is {kwargs!r}, must be an object of arguments")
     module_name, colon, attribute = name.rpartition(":")
     try:
-        module = importlib.import_module(module_name) if colon else gw
+        module = _import(module_name) if colon else gw
     except ImportError as e:
         raise InvalidParams(f"{where}: cannot import {module_name}: {e}") from e
     found = getattr(module, attribute, None)

@@ -27,8 +27,9 @@ def imported() -> dict[str, str]:
 
     Modules of the project are those that were imported, and those that an import statement anywhere in them names,
     as in a function that was not called yet. Their files are neither in the standard library nor in site-packages.
-    Keys are "module NAME" and "package NAME"; values "sha256:" and hexadecimal digits, and versions. Modules without a
-    file and files that cannot be read are left out, and so is a script that pip wrote: it names the directory of its
+    Keys are "module NAME" and "package NAME"; values "sha256:" and hexadecimal digits, and versions. A module in an
+    archive has the archive's digest, and a file that was run by its path that path as NAME. Modules without a file and
+    files that cannot be read are left out, and so is a script that pip wrote: it names the directory of its
     Python, and the host pins it without that. The digest of a module that was loaded is of the source that was compiled
     (see `_loading`); the file of any other is read now, and it is not loaded later if it has changed then.
     """
@@ -47,6 +48,10 @@ def imported() -> dict[str, str]:
     _add_named(project)
     for name, (path, _) in project.items():
         _add_module(found, name, path)
+    for name, known in list(_loading.loaded.items()):  # those that sys.modules does not have, or no longer
+        if name not in sys.modules and not name.startswith(_AT_START):
+            found.setdefault(f"module {name}", known)
+    found.update({f"module {path}": known for path, known in list(_loading.run.items())})
     unknown = set(packages)
     for distribution in metadata.distributions() if packages else ():
         provided = _provided(distribution, packages)
@@ -169,7 +174,11 @@ def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
 
 def _add_module(found: dict[str, str], name: str, path: Path) -> None:
     try:
-        known = _loading.loaded.get(name) or _loading.told.setdefault(name, _loading.digest(path.read_bytes()))
-    except OSError:
+        known = _loading.loaded.get(name)
+        if known is None and path.exists():
+            known = _loading.told.setdefault(name, _loading.digest(path.read_bytes()))
+        elif known is None:  # in an archive, such as lib.zip/grid.py
+            known = _loading.digest(next(p for p in path.parents if p.is_file()).read_bytes())
+    except (OSError, StopIteration):
         return
     found[f"module {name}"] = known

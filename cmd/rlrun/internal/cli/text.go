@@ -83,10 +83,13 @@ func Clock(d time.Duration) string {
 
 // ShellQuote writes arguments as a shell reads them.
 func ShellQuote(args []string) string {
+	plain := func(r rune) bool { // to every shell
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_@%+=:,./-", r)
+	}
 	words := make([]string, len(args))
 	for i, a := range args {
 		words[i] = a
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool { return !plain(r) }) {
 			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
 	}

@@ -372,6 +372,9 @@ func readDigests(dir store.Dir) (digests map[string]string, program string, err 
 
 // write writes the files that a comparison leaves.
 func write(dir, page string, r *compare.Result) error {
+	if err := (store.Dir{Path: dir}).CheckLinks(); err != nil {
+		return cli.Usage(err)
+	}
 	if err := result.WriteFile(filepath.Join(dir, "comparisons.csv"), func(w io.Writer) error { return compare.WriteCSV(w, r) }); err != nil {
 		return err
 	}

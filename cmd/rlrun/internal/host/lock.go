@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,9 +85,12 @@ func (c *Catalogue) From(dir string, named ...string) { c.received, c.named = di
 // allowed refuses a program that only a results directory names.
 func (c *Catalogue) allowed(comp plan.Component, found plugin.Found) error {
 	name := strings.Join(append([]string{comp.Plugin}, comp.Args...), " ")
+	imports := importsModules(comp)
 	switch {
 	case c.received == "" || c.trust || found.Bundled || c.Replaced[comp.Plugin] != "" || slices.Contains(c.named, name):
 		return nil
+	case imports != "":
+		return cli.Usagef("%s names modules for %s to import (params.%s), which rlrun does not do only because a directory of results names them: if you trust the directory, add --trust", c.received, name, imports)
 	case c.pins != nil && c.pins.Has(comp.Plugin, comp.Args...): // its digests are checked
 		return nil
 	case len(comp.Args) == 0 && filepath.Base(found.Command) == plugin.Prefix+comp.Plugin: // the user's plugin path
@@ -95,6 +99,24 @@ func (c *Catalogue) allowed(comp plan.Component, found plugin.Found) error {
 		return nil
 	}
 	return cli.Usagef("%s names the program %q, which rlrun does not start only because a directory of results names it: if you trust the directory, add --trust; or lock the program with rlrun plugin lock '%[2]s', or name one with --replace '%[3]s'=PATH", c.received, name, comp.Plugin)
+}
+
+// importsModules names the parameter by which an environment of Gymnasium imports modules or
+// calls what is in them: code of any package, which no lock file lists.
+func importsModules(comp plan.Component) string {
+	if !strings.HasPrefix(comp.Plugin, "gymnasium:") {
+		return ""
+	}
+	var params map[string]json.RawMessage
+	if err := json.Unmarshal(comp.Params, &params); err != nil {
+		return "" // no parameters, or none that a plugin takes
+	}
+	for _, key := range []string{"import", "wrappers"} {
+		if _, ok := params[key]; ok {
+			return key
+		}
+	}
+	return ""
 }
 
 // gymnasiumID matches an environment that Gymnasium itself has registered. An id with a colon

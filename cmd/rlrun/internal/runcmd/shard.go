@@ -180,15 +180,7 @@ func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*run
 // CheckFrom refuses a config in a results directory that names programs which the user has not
 // named. It starts nothing. lock is the lock file that the plugins are held to, if any. It
 // says whether plugins are programs at all.
-func CheckFrom(app *host.App, dir, name, lock string) (programs bool, err error) {
-	c, err := store.ReadConfig(name)
-	if err != nil {
-		return false, err
-	}
-	p, err := plan.Compile(c)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", name, err)
-	}
+func CheckFrom(app *host.App, dir string, p *plan.Plan, lock string) (programs bool, err error) {
 	plugins, err := app.Catalogue()
 	if err == nil {
 		err = plugins.UseLock(lock, "-")

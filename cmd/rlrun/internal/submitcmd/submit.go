@@ -375,8 +375,22 @@ func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error 
 	if err := s.checkSize(); err != nil {
 		return err
 	}
+	c, err := store.ReadConfig(s.path(configName))
+	if err != nil {
+		return err
+	}
+	p, err := plan.Compile(c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path(configName), err)
+	}
+	// As the first submission found them: DIR says nothing that goes into a script and is not
+	// checked.
+	s.Name, s.Staged = result.Slug(p.Config.Name), p.Sequential() != nil
+	if all := len(p.Cells) * p.Config.Runs; s.Tasks > all {
+		return cli.Usagef("%s names %d tasks, and the experiment has %d runs: rlrun submit writes no more tasks than runs", s.path(submissionName), s.Tasks, all)
+	}
 	if !given.Trust {
-		if err := s.untrusted(app, dir, &given); err != nil {
+		if err := s.untrusted(app, dir, p, &given); err != nil {
 			return err
 		}
 	}
@@ -401,7 +415,7 @@ func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error 
 // untrusted refuses to take from the directory of a submission what decides which programs
 // run, and where: it may be somebody else's. What the flags give is in s already, and equal
 // to what is in given.
-func (s *submission) untrusted(app *host.App, dir string, given *submission) error {
+func (s *submission) untrusted(app *host.App, dir string, p *plan.Plan, given *submission) error {
 	own, err := os.Executable()
 	if err != nil {
 		return err
@@ -419,9 +433,12 @@ func (s *submission) untrusted(app *host.App, dir string, given *submission) err
 	if given.Lock != "" || s.Lock == "" {
 		s.Lock = lock
 	}
-	programs, err := runcmd.CheckFrom(app, dir, s.path(configName), lock)
+	programs, err := runcmd.CheckFrom(app, dir, p, lock)
 	if err != nil {
 		return err
+	}
+	if !programs { // nothing depends on them but files that parameters name, and their digests are checked
+		s.WorkDir, s.Env = here, environment()
 	}
 	for _, part := range []struct {
 		differs bool
@@ -430,10 +447,11 @@ func (s *submission) untrusted(app *host.App, dir string, given *submission) err
 		{s.Lock != lock, "the lock file " + s.Lock + " (or give --lock)"},
 		{s.Scratch != given.Scratch, "the scratch directory " + s.Scratch + " (or give --scratch)"},
 		{s.Rlrun != given.Rlrun && s.Rlrun != own && s.Rlrun != "rlrun", "the program " + s.Rlrun + " (or give --rlrun)"},
-		{programs && s.WorkDir != here, "the working directory " + s.WorkDir + " (or call rlrun there)"},
-		{programs && !slices.Equal(s.Env, environment()), "the variables " + strings.Join(s.Env, " ")},
+		{s.WorkDir != here, "the working directory " + s.WorkDir + " (or call rlrun there)"},
+		{!slices.Equal(s.Env, environment()), "the variables " + strings.Join(s.Env, " ")},
 		{!slices.Equal(s.Slurm, given.Slurm), "the options " + strings.Join(s.Slurm, " ") + " of sbatch (or give --slurm)"},
 		{s.Hosts != given.Hosts, "the hosts in " + s.Hosts + " (or give --hosts)"},
+		{s.Claim != given.Claim, "the claim " + s.Claim + " (or give --claim)"},
 		{s.Image != given.Image, "the image " + s.Image + " (or give --image)"},
 		{s.Trust, "--trust"},
 	} {
