@@ -11,31 +11,10 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/options"
 )
 
-// CheckAgent checks an agent in the form in which its author writes it, and the
-// lanes that vector.VectorizeAgent makes of it. The environments are those that
-// spec describes. newAgent makes a fresh agent at every call. The result is nil
-// or every broken rule: see Broken.
-func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec) error {
-	if err := spec.Validate(); err != nil {
-		return fmt.Errorf("rltest: %w", err)
-	}
-	c := &agentCheck{ctx: ctx, size: Bounds{}.size(), spec: spec, open: func(lanes int) (vector.Agent, error) {
-		return vector.VectorizeAgent(newAgent, spec, lanes)
-	}}
-	rules := c.all()
-	c.try(Works, vector.Guard(func() error { return c.views(newAgent) }))
-	return c.result(append(rules, KeepsNoViews)...)
-}
-
-// CheckVectorAgent checks lanes of an agent, written as a batch or behind the
-// plugin seam. open makes fresh ones for environments as spec describes them.
-func CheckVectorAgent(ctx context.Context, open func(lanes int) (vector.Agent, error), spec framework.Spec) error {
-	return Bounds{}.checkVectorAgent(ctx, open, spec)
-}
-
+// checkVectorAgent checks lanes of an agent for environments as spec describes them. open
+// makes fresh ones.
 func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vector.Agent, error), spec framework.Spec) error {
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)
@@ -280,107 +259,4 @@ func columnEntries(c *space.Column, n int) []string {
 		entries[i] = fmt.Sprintf("%x", data[i*width:(i+1)*width])
 	}
 	return entries
-}
-
-// views calls a single agent twice with the same run: once with slices that stay
-// as they are, once with slices that are overwritten after the call.
-func (c *agentCheck) views(newAgent func(seed uint64) (framework.Agent, error)) error {
-	if !c.sound(SameSeedSameActions, SameSeedSameProblems, ProblemSound) {
-		return nil
-	}
-	probe, err := newAgent(1)
-	if err != nil {
-		return err
-	}
-	var kinds []options.Kind
-	if _, ok := probe.(framework.Optioner); ok {
-		if kinds, err = c.kinds(); err != nil {
-			return nil // all has said so
-		}
-		kinds = slices.DeleteFunc(kinds, func(k options.Kind) bool { return k == options.Greedy }) // which need not be wanted
-	}
-	kept, err := c.single(newAgent, kinds, false)
-	if err != nil {
-		return err
-	}
-	overwritten, err := c.single(newAgent, kinds, true)
-	if err != nil {
-		return err
-	}
-	c.try(KeepsNoViews, differ(kept, overwritten, "the slices of earlier calls overwritten"))
-	return nil
-}
-
-// single plays a run with a single agent and logs its actions. With kinds of
-// options it faces a decision at every third step.
-func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error), kinds []options.Kind, overwrite bool) (log []string, err error) {
-	agent, err := newAgent(1)
-	if err != nil {
-		return nil, err
-	}
-	policy := agent.SelectAction
-	var shown, originals []space.Value
-	show := func(v space.Value) space.Value {
-		shown, originals = append(shown, clone(v)), append(originals, v)
-		return shown[len(shown)-1]
-	}
-	after := func(what string) {
-		for k, v := range shown {
-			c.holds(InputUnchanged, same(v, originals[k]), "%s changed what it was given from %v to %v", what, originals[k], v)
-			if overwrite {
-				scribble(v)
-			}
-		}
-		shown, originals = nil, nil
-	}
-	script := c.script(1)
-	var last space.Value
-	for k, e := range script {
-		if e.signal == vector.Continue {
-			err := agent.Update(c.ctx, framework.Transition{
-				Observation: show(script[k-1].observation), Action: show(last), Reward: e.reward,
-				NextObservation: show(e.observation), Terminated: e.terminated, Truncated: e.truncated,
-			})
-			if err != nil {
-				return nil, err
-			}
-			after("Update")
-		}
-		if e.terminated || e.truncated {
-			continue
-		}
-		if kinds != nil && k%3 == 0 {
-			d, err := agent.(framework.Optioner).Options(c.ctx, show(e.observation), kinds)
-			if err != nil {
-				return nil, err
-			}
-			log = append(log, fmt.Sprint(d.Problem))
-			after("Options")
-			policy = d.Policies[k*7%len(d.Policies)]
-		}
-		a, err := policy(c.ctx, show(e.observation))
-		if err != nil {
-			return nil, err
-		}
-		last = clone(a)
-		log = append(log, fmt.Sprint(last))
-		after("SelectAction")
-	}
-	return log, nil
-}
-
-// scribble overwrites a value's slices.
-func scribble(v space.Value) {
-	for i := range v.Ints {
-		v.Ints[i] = -1e9
-	}
-	for i := range v.Float64 {
-		v.Float64[i] = 1e6
-	}
-	for i := range v.Float32 {
-		v.Float32[i] = 1e6
-	}
-	for i := range v.Uint8 {
-		v.Uint8[i] ^= 0xa5
-	}
 }

@@ -138,10 +138,10 @@ func TestSmallestFormFindsFaults(t *testing.T) {
 	compare(brokenEnvironments, func(b Bounds, bug string) error {
 		return b.checkVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) {
 			return vector.Vectorize(func() (framework.Environment, error) { return &corridor{bug: bug}, nil }, lanes)
-		}, nil)
+		})
 	})
 	compare(brokenBatches, func(b Bounds, bug string) error {
-		return b.checkVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) { return newBatch(bug, lanes), nil }, nil)
+		return b.checkVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) { return newBatch(bug, lanes), nil })
 	})
 	compare(brokenLearners, func(b Bounds, bug string) error {
 		return b.checkVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newLearners(bug, spec, lanes), nil }, spec)

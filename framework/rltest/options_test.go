@@ -143,7 +143,7 @@ func TestCheckOptions(t *testing.T) {
 	spec := Specs()[2]
 	for bug, want := range brokenChoosers {
 		t.Run(bug, func(t *testing.T) {
-			err := CheckVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newChooser(bug, spec, lanes) }, spec)
+			err := Bounds{}.checkVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newChooser(bug, spec, lanes) }, spec)
 			if got := found(err); !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v:\n%v", got, want, err)
 			}
@@ -189,7 +189,6 @@ func (b *believer) Options(_ context.Context, observation space.Value, kinds []o
 
 var brokenBelievers = map[string][]Rule{
 	"":                                    nil,
-	"keeps observations of decisions":     {KeepsNoViews},
 	"writes to observations of decisions": {InputUnchanged},
 	"has a policy too few":                {Works},
 }
@@ -200,7 +199,7 @@ func TestCheckAgentWithOptions(t *testing.T) {
 	for bug, want := range brokenBelievers {
 		t.Run(bug, func(t *testing.T) {
 			spec := Specs()[5]
-			err := CheckAgent(t.Context(), func(seed uint64) (framework.Agent, error) {
+			err := checkAgentCopies(t, func(seed uint64) (framework.Agent, error) {
 				return &believer{learner: &learner{bug: bug, spec: spec, rng: rand.NewPCG(seed, 0)}}, nil
 			}, spec)
 			if got := found(err); !slices.Equal(got, want) {

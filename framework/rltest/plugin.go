@@ -41,7 +41,7 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 		if slices.Contains(Broken(fault), Works) { // it does not open, so nothing else can be tried
 			return fault
 		}
-		return errors.Join(fault, b.checkVectorEnvironment(ctx, open, nil))
+		return errors.Join(fault, b.checkVectorEnvironment(ctx, open))
 	}
 	if len(specs) == 0 {
 		specs = Specs()
@@ -119,7 +119,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
 	if err := env.Step(ctx, in, &out); err != nil {
-		return nil // CheckVectorEnvironment says so
+		return nil // checkVectorEnvironment says so
 	}
 	asked := vector.AskAll(ctx, env, 0)
 	for _, name := range d.Capabilities {
@@ -146,12 +146,12 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 func capableAgent(c *agentCheck, d *vector.Description) error {
 	agent, err := c.open(1)
 	if err != nil {
-		return nil // CheckVectorAgent says so
+		return nil // checkVectorAgent says so
 	}
 	_, err = c.feed(agent, 1, 0, c.script(1)[:1])
 	has := vector.AgentCapabilities(c.ctx, agent)
 	if errors.Join(err, agent.Close()) != nil {
-		return nil // CheckVectorAgent says so
+		return nil // checkVectorAgent says so
 	}
 	for _, name := range slices.Concat(d.Capabilities, has) {
 		if name == vector.PickleCapability {

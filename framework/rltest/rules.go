@@ -85,8 +85,6 @@ const (
 	// NewEpisodeTeachesNothing: of a call that starts an episode an agent takes
 	// the observation only.
 	NewEpisodeTeachesNothing Rule = "new-episode-teaches-nothing"
-	// KeepsNoViews: an agent does not use the slices of a call after it.
-	KeepsNoViews Rule = "keeps-no-views"
 	// LearningOff: rewards in calls with the signal Evaluate change no action, then
 	// or later.
 	LearningOff Rule = "learning-off-changes-nothing"
@@ -226,16 +224,6 @@ func (r *report) alone(c comparison, together [][]string, play func(lane int, di
 		alone[i] = first[0]
 	}
 	return alone, nil
-}
-
-// merge takes over what another check found.
-func (r *report) merge(other *report) {
-	for _, rule := range other.tried {
-		r.try(rule, nil)
-	}
-	for _, v := range other.violations {
-		r.fail(v.Rule, v.Err)
-	}
 }
 
 // result breaks those of the wanted rules that were not tried, and returns all

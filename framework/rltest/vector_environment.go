@@ -17,14 +17,8 @@ import (
 // lanes of the batches that are checked.
 const lanes = 3
 
-// CheckVectorEnvironment checks lanes of an environment, written as a batch or
-// behind the plugin seam. open makes fresh ones at every call. For the actions
-// see CheckEnvironment.
-func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) error {
-	return Bounds{}.checkVectorEnvironment(ctx, open, actions)
-}
-
-func (b Bounds) checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) error {
+// checkVectorEnvironment checks lanes of an environment. open makes fresh ones at every call.
+func (b Bounds) checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error)) error {
 	b = b.begun(1)
 	env, err := open(1)
 	if err != nil {
@@ -37,11 +31,9 @@ func (b Bounds) checkVectorEnvironment(ctx context.Context, open func(lanes int)
 		r.fail(SpecValid, err)
 		return r.result()
 	}
-	if actions, err = actionsFor(&spec, actions); err != nil {
-		return err
-	}
-	r.merge(checkVectorEnvironment(ctx, b, open, actions))
-	return r.result(vectorRules(&spec)...)
+	c := &vectorCheck{ctx: ctx, bounds: b, size: b.size(), open: open, actions: drawn(&spec)}
+	c.try(Works, vector.Guard(c.run))
+	return c.result(vectorRules(&spec)...)
 }
 
 // vectorRules are the rules that are tried of lanes with a given spec.
@@ -58,12 +50,6 @@ func vectorRules(spec *framework.Spec) []Rule {
 		rules = slices.DeleteFunc(rules, func(r Rule) bool { return r == InvalidAction })
 	}
 	return rules
-}
-
-func checkVectorEnvironment(ctx context.Context, b Bounds, open func(lanes int) (vector.Environment, error), actions []space.Value) *report {
-	c := &vectorCheck{ctx: ctx, bounds: b, size: b.size(), open: open, actions: actions}
-	c.try(Works, vector.Guard(c.run))
-	return &c.report
 }
 
 // vectorCheck checks lanes.
