@@ -93,6 +93,25 @@ func TestThompsonBetaDistribution(t *testing.T) {
 	}
 }
 
+// TestBoltzmannGumbelDistribution: with equal pulls it is softmax with temperature C/√n (Gumbel's trick).
+func TestBoltzmannGumbelDistribution(t *testing.T) {
+	const n = 16
+	rewards := []float64{0.1, 0.5, 0.6, 0.9}
+	p := must.Get(New(BoltzmannGumbel{Scale: new(0.8)}, nil, Task{Arms: len(rewards), High: 1}, nil))(t)
+	probs, sum := make([]float64, len(rewards)), 0.0
+	for arm, r := range rewards {
+		for range n {
+			p.Update(arm, r, nil)
+		}
+		probs[arm] = math.Exp(r / (0.8 / math.Sqrt(n)))
+		sum += probs[arm]
+	}
+	for arm := range probs {
+		probs[arm] /= sum
+	}
+	agree(t, "Boltzmann-Gumbel", p, 3, 50_000, probs)
+}
+
 // TestReach compares it with the exact tail: at most the stated probability lies
 // beyond, and once it has learned something not much less.
 func TestReach(t *testing.T) {

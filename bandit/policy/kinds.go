@@ -21,6 +21,7 @@ var kinds = []Kind{
 	{"uniform", "an arm at random; learns nothing", Uniform{}, nil},
 	{"epsilon-greedy", "at random with probability ε, else the largest mean (Sutton & Barto 2018, §2.2)", EpsilonGreedy{}, pointFirst},
 	{"softmax", "with probability ∝ exp(mean/temperature) (Sutton & Barto 1998, §2.3)", Softmax{}, pointFirst},
+	{"boltzmann-gumbel", "the largest mean + noise/√n, as softmax with a temperature of each arm's own (Cesa-Bianchi et al. 2017)", BoltzmannGumbel{}, nil},
 	{"thompson", "the largest of one sample per arm (Thompson 1933)", Thompson{}, anyBelief},
 	{"optimistic", "by the paper's Algorithm 1: the largest advantage of exploring, if positive, else the largest mean (Dimitrakakis 2006)", Optimistic{}, anyBelief},
 	{"optimistic-stochastic", "by the paper's Algorithm 2: as optimistic, with δ drawn from the belief (Dimitrakakis 2006)", OptimisticStochastic{}, anyBelief},

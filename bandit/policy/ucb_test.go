@@ -206,6 +206,7 @@ func TestRegretLaws(t *testing.T) {
 	bayes := of(BayesUCB{}, nil)
 	thompson := of(Thompson{}, BetaBelief{})
 	information := of(IDS{Samples: new(20)}, BetaBelief{})
+	below(of(BoltzmannGumbel{Scale: new(0.25)}, nil), random, "Boltzmann-Gumbel exploration against uniform")
 	below(ucb, random, "UCB1 against uniform")
 	below(kl, ucb, "KL-UCB against UCB1")
 	below(bayes, ucb, "Bayes-UCB against UCB1")

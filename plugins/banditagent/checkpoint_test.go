@@ -21,6 +21,7 @@ var cases = map[string][]string{
 	"uniform":                {``},
 	"epsilon-greedy":         {`,"epsilon":0.2,"decay":0.01`},
 	"softmax":                {`,"decay":0.01`},
+	"boltzmann-gumbel":       {``},
 	"thompson":               {``, `,"draw":"common"`},
 	"optimistic":             {``, `,"bound":"U+"`, `,"bound":"V","horizon":150`, `,"order":"gamma"`, `,"compare":"pairs"`, `,"compare":"all-pairs","horizon":300`},
 	"optimistic-stochastic":  {``, `,"horizon":150`, `,"compare":"pairs","draw":"common"`, `,"choice":"program"`},
