@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,15 @@ def first(lanes: Lanes, bad: NDArray[np.bool_]) -> int:
     return i if isinstance(lanes, slice) else int(lanes[i])
 
 
+class Steps(NamedTuple):
+    """What a step of single copies yields: a column and a list each."""
+
+    observations: Array | list[int]
+    rewards: list[float]
+    terminated: list[bool]
+    truncated: list[bool]
+
+
 class EnvironmentLanes:
     """Lanes of an environment."""
 
@@ -59,12 +68,36 @@ class EnvironmentLanes:
         self.env, self.spec, self.lanes = env, spec, lanes
         env.open(lanes)
         self._live = np.zeros(lanes, np.bool_)  # in an episode
+        self._all_live = False
         self._out = TimeSteps(
             spaces.zeros(spec.observation, lanes), np.zeros(lanes), np.zeros(lanes, np.bool_), np.zeros(lanes, np.bool_)
         )
 
+    def proceed(self, actions: Array | list[int]) -> Steps | None:
+        """Step single copies, all of which are in an episode; None if that is not so, or an action is invalid."""
+        env, space = self.env, self.spec.action
+        if not self._all_live or not isinstance(env, Copies):
+            return None
+        if isinstance(actions, list):
+            assert isinstance(space, Discrete)
+            if min(actions) < space.start or max(actions) >= space.start + space.n:
+                return None
+        elif space.outside(actions).any():
+            return None
+        observations = spaces.blank(self.spec.observation, self.lanes)
+        steps = Steps(observations, *env.step_each(range(self.lanes), spaces.of_authors(space, actions), observations))
+        if True in steps.terminated or True in steps.truncated:
+            self._live = ~(np.array(steps.terminated) | np.array(steps.truncated))
+            self._all_live = False
+        return steps
+
     def step(self, signals: Signals, seeds: Seeds | None, actions: Array) -> TimeSteps:
         """Step the lanes as their signals say. What it returns changes with the next call."""
+        out = self._columns(signals, seeds, actions)
+        self._all_live = bool(self._live.all())
+        return out
+
+    def _columns(self, signals: Signals, seeds: Seeds | None, actions: Array) -> TimeSteps:
         going = among(signals == CONTINUE)
         if isinstance(going, slice):
             return self._step(going, self.lanes, actions)
@@ -212,18 +245,31 @@ class Copies(OneByOne, VectorEnvironment):
 
     def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
         """Take an action in each of these lanes."""
-        n, space, value = len(actions), self._spec.observation, self._spec.action.value
-        observations = spaces.zeros(space, n)
-        rewards, terminated, truncated = [0.0] * n, [False] * n, [False] * n
-        with self.noting() as note:
-            for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane
-                step = time_step(self._copies[lane].step(value(actions[k])))
-                observations[k] = spaces.as_entry(space, step.observation, "the observation")
-                rewards[k] = spaces.as_number(step.reward, "the reward")
-                terminated[k] = spaces.as_flag(step.terminated, "terminated")
-                truncated[k] = spaces.as_flag(step.truncated, "truncated")
-        return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
+        observations = spaces.zeros(self._spec.observation, len(actions))
+        taken = spaces.of_authors(self._spec.action, actions)
+        rewards, *ends = self.step_each(numbers(lanes, len(self._copies)), taken, observations)
+        return TimeSteps(observations, np.array(rewards), *(np.array(end, np.bool_) for end in ends))
+
+    def step_each(
+        self, lanes: Iterable[int], actions: Iterable[Any], observations: Array | list[int]
+    ) -> tuple[list[float], list[bool], list[bool]]:
+        """Take an action in each of these lanes, and fill in the observations; return the other columns."""
+        space, copies, as_entry = self._spec.observation, self._copies, spaces.as_entry
+        rewards: list[float] = []
+        terminated: list[bool] = []
+        truncated: list[bool] = []
+        lane = -1
+        try:
+            for k, (lane, action) in enumerate(zip(lanes, actions, strict=True)):
+                step = time_step(copies[lane].step(action))
+                observations[k] = as_entry(space, step.observation, "the observation")
+                rewards.append(spaces.as_number(step.reward, "the reward"))
+                terminated.append(spaces.as_flag(step.terminated, "terminated"))
+                truncated.append(spaces.as_flag(step.truncated, "truncated"))
+        except BaseException as e:
+            blame(e, lane)
+            raise
+        return rewards, terminated, truncated
 
     def model(self, lane: int) -> Model:
         """Return a lane's model."""
@@ -307,8 +353,39 @@ class AgentLanes:
         self.greedy = agent_is_greedy(agent)
         self._begun = np.zeros(lanes, np.bool_)
         self._evaluates = np.zeros(lanes, np.bool_)  # lanes whose episode is one of an evaluation
+        self._all_learn = False  # every lane has begun, and none is in an evaluation
         self._observations = spaces.zeros(spec.observation, lanes)
         self._actions = spaces.zeros(spec.action, lanes)
+
+    def proceed(self, outcome: Steps) -> Array | list[int] | None:
+        """Learn and act in every lane of single copies; None if a lane has not begun, or is in an evaluation."""
+        agent, spec, space = self.agent, self.spec, self.spec.observation
+        if not self._all_learn or type(agent) is not AgentCopies:
+            return None
+        before, actions = (
+            column.tolist() if isinstance(of, Discrete) else column
+            for of, column in ((space, self._observations), (spec.action, self._actions.copy()))
+        )
+        observations, rewards, terminated, truncated = outcome
+        agent.update_each(
+            range(self.lanes),
+            spaces.of_authors(space, before),
+            spaces.of_authors(spec.action, actions),
+            rewards,
+            spaces.of_authors(space, observations),
+            terminated,
+            truncated,
+        )
+        acting: Sequence[int] = range(self.lanes)
+        seen = observations
+        if True in terminated or True in truncated:
+            acting = [i for i in acting if not (terminated[i] or truncated[i])]
+            seen = [observations[i] for i in acting] if isinstance(observations, list) else observations[acting]
+        agent.select_each(acting, spaces.of_authors(space, seen), actions, greedy=False)
+        self._actions = np.array(actions, spec.action.dtype)
+        if acting:
+            self._see(ALL if len(acting) == self.lanes else np.array(acting), np.array(seen, space.dtype))
+        return actions
 
     def step(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> Array:
         """Learn and act as the signals say. What it returns changes with the next call."""
@@ -317,6 +394,7 @@ class AgentLanes:
             observations = outcome.observations[acting]
             self._act(acting, observations)
             self._see(acting, observations)
+        self._all_learn = bool(self._begun.all() and not self._evaluates.any())
         return self._actions
 
     def _learn(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> NDArray[np.bool_]:
@@ -543,40 +621,59 @@ class AgentCopies(OneByOne, VectorAgent):
 
     def select_actions(self, lanes: Lanes, observations: Array) -> Array:
         """Ask each of these lanes for an action."""
-        return self._select(lanes, observations, lambda copy: copy.select_action)
+        return self._select(lanes, observations, greedy=False)
 
     def select_greedy_actions(self, lanes: Lanes, observations: Array) -> Array:
         """Ask each of these lanes for its greedy action."""
-        return self._select(lanes, observations, lambda copy: copy.select_greedy_action)
+        return self._select(lanes, observations, greedy=True)
 
-    def _select(self, lanes: Lanes, observations: Array, method: Callable[[Agent], Callable[[Any], Any]]) -> Array:
-        out = spaces.zeros(self._spec.action, len(observations))
-        value = self._spec.observation.value
-        with self.noting() as note:
-            for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane
-                action = method(self._copy(lane))(value(observations[k]))
-                out[k] = spaces.as_entry(self._spec.action, action, "the action")
-        return out
+    def _select(self, lanes: Lanes, observations: Array, *, greedy: bool) -> Array:
+        among = numbers(lanes, len(self._copies))
+        out = spaces.zeros(self._spec.action, len(self._copies))
+        self.select_each(among, spaces.of_authors(self._spec.observation, observations), out, greedy=greedy)
+        return out[lanes]
+
+    def select_each(
+        self, lanes: Iterable[int], observations: Iterable[Any], actions: Array | list[int], *, greedy: bool
+    ) -> None:
+        """Ask each of these lanes for an action, and fill in its entry."""
+        space, copies, as_entry = self._spec.action, self._copies, spaces.as_entry
+        lane = -1
+        try:
+            for lane, observation in zip(lanes, observations, strict=True):
+                copy = copies[lane]
+                assert copy is not None
+                action = copy.select_greedy_action(observation) if greedy else copy.select_action(observation)
+                actions[lane] = as_entry(space, action, "the action")
+        except BaseException as e:
+            blame(e, lane)
+            raise
 
     def update(self, lanes: Lanes, transitions: Transitions) -> None:
         """Let each of these lanes learn."""
-        observation, action = self._spec.observation.value, self._spec.action.value
-        rewards, terminated, truncated = (
-            c.tolist() for c in (transitions.rewards, transitions.terminated, transitions.truncated)
+        observation, action = self._spec.observation, self._spec.action
+        self.update_each(
+            numbers(lanes, len(self._copies)),
+            spaces.of_authors(observation, transitions.observations),
+            spaces.of_authors(action, transitions.actions),
+            transitions.rewards.tolist(),
+            spaces.of_authors(observation, transitions.next_observations),
+            transitions.terminated.tolist(),
+            transitions.truncated.tolist(),
         )
-        with self.noting() as note:
-            for k, lane in enumerate(numbers(lanes, len(self._copies))):
-                note[0] = lane
-                transition = Transition(
-                    observation(transitions.observations[k]),
-                    action(transitions.actions[k]),
-                    rewards[k],
-                    observation(transitions.next_observations[k]),
-                    terminated[k],
-                    truncated[k],
-                )
-                self._copy(lane).update(transition)
+
+    def update_each(self, lanes: Iterable[int], *columns: Iterable[Any]) -> None:
+        """Let each of these lanes learn from a transition, whose fields are columns."""
+        copies = self._copies
+        lane = -1
+        try:
+            for lane, transition in zip(lanes, map(Transition, *columns), strict=True):
+                copy = copies[lane]
+                assert copy is not None
+                copy.update(transition)
+        except BaseException as e:
+            blame(e, lane)
+            raise
 
     def measure(self, lane: int) -> Mapping[str, float]:
         """Return the values of a lane's metrics."""

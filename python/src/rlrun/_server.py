@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeVar
 
 import grpc
@@ -23,6 +24,7 @@ from rlrun._lanes import (
     OptionLanes,
     Seeds,
     Signals,
+    Steps,
     with_id,
 )
 from rlrun._pb import plugin_pb2 as pb
@@ -58,6 +60,8 @@ class _EnvironmentInstance:
 
     def step(self, m: pb.EnvironmentRequest) -> pb.EnvironmentReply:
         n = self.lanes.lanes
+        if not m.signals and (reply := self.proceed(m)):
+            return reply
         signals = _signals(m.signals, n, NEW_RUN)
         seeds = _seeds(m.seeds, signals, NEW_EPISODE)
         actions = _column(self.spec.action, m.actions, n, "actions")
@@ -73,6 +77,25 @@ class _EnvironmentInstance:
                 truncated=out.truncated.tobytes() if out.truncated.any() else b"",
                 step=m.step,
             )
+
+    def proceed(self, m: pb.EnvironmentRequest) -> pb.EnvironmentReply | None:
+        """Step single copies that all go on with their episodes, without columns of numpy; None if that cannot be."""
+        n = self.lanes.lanes
+        actions = _entries(self.spec.action, m.actions, n, "actions")
+        with self.lock:
+            try:
+                out = self.lanes.proceed(actions)
+            except BaseException as e:
+                return pb.EnvironmentReply(error=failure(e), step=m.step)
+        if out is None:
+            return None
+        return pb.EnvironmentReply(
+            observations=spaces.to_bytes(out.observations),
+            rewards=struct.pack(f"<{n}d", *out.rewards),
+            terminated=bytes(out.terminated) if True in out.terminated else b"",
+            truncated=bytes(out.truncated) if True in out.truncated else b"",
+            step=m.step,
+        )
 
     def models(self) -> pb.ModelsReply:
         with self.lock:
@@ -96,13 +119,30 @@ class _AgentInstance:
     def step(self, m: pb.AgentRequest) -> pb.AgentReply:
         if m.epochs or m.choices:
             return self.decide(m)
-        signals, seeds, outcome = self.feedback(m)
         with self.lock:
+            actions: NDArray[Any] | list[int] | None = None
             try:
-                actions = self.lanes.step(signals, seeds, outcome)
+                if not m.signals:
+                    actions = self.lanes.proceed(self.outcome(m))
+                if actions is None:
+                    actions = self.lanes.step(*self.feedback(m))
+            except BrokenProtocolError:
+                raise
             except BaseException as e:
                 return pb.AgentReply(error=failure(e), step=m.step)
             return pb.AgentReply(actions=spaces.to_bytes(actions), step=m.step)
+
+    def outcome(self, m: pb.AgentRequest) -> Steps:
+        """Read the outcome without columns of numpy."""
+        n = self.lanes.lanes
+        observations = _entries(self.spec.observation, m.observations, n, "observations")
+        if len(m.rewards) != 8 * n:
+            raise BrokenProtocolError(f"rewards: column of {len(m.rewards)} bytes, want {8 * n}")
+        ends = [
+            _flags(data, n, name).tolist() if data else [False] * n
+            for data, name in ((m.terminated, "terminated"), (m.truncated, "truncated"))
+        ]
+        return Steps(observations, list(struct.unpack(f"<{n}d", m.rewards)), *ends)
 
     def feedback(self, m: pb.AgentRequest) -> tuple[Signals, Seeds | None, TimeSteps]:
         n = self.lanes.lanes
@@ -397,15 +437,18 @@ def _lane(lane: int, lanes: int, context: grpc.ServicerContext) -> int:
     return lane
 
 
-def _broken(f: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+def _column(space: spaces.Space, data: bytes, lanes: int, name: str) -> NDArray[Any]:
     try:
-        return f()
+        return spaces.from_bytes(space, data, lanes, name)
     except ValueError as e:
         raise BrokenProtocolError(str(e)) from e
 
 
-def _column(space: spaces.Space, data: bytes, lanes: int, name: str) -> NDArray[Any]:
-    return _broken(lambda: spaces.from_bytes(space, data, lanes, name))
+def _entries(space: spaces.Space, data: bytes, lanes: int, name: str) -> NDArray[Any] | list[int]:
+    try:
+        return spaces.entries(space, data, lanes, name)
+    except ValueError as e:
+        raise BrokenProtocolError(str(e)) from e
 
 
 def _numbers(dtype: str, data: bytes, lanes: int, name: str) -> NDArray[Any]:

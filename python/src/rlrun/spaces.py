@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Union
 
@@ -201,16 +202,45 @@ def from_bytes(space: Space, data: bytes, lanes: int, name: str) -> Array:
     return column.astype(space.dtype) if integers else column
 
 
-def to_bytes(column: Array) -> bytes:
+def to_bytes(column: Array | list[int]) -> bytes:
     """Return a column as it crosses a process boundary.
 
     Integers, which are int64 here, take as few of 1, 2, 4 and 8 bytes as hold all of them; a first byte says how many.
     """
+    if isinstance(column, list):
+        largest = max(*column, -1 - min(column))  # there is a lane at least
+        size = _size(largest)
+        return struct.pack(f"<B{len(column)}{_CODES[size]}", size, *column)
     if column.dtype.kind != "i":
         return np.ascontiguousarray(column, column.dtype.newbyteorder("<")).tobytes()
     largest = max(int(column.max()), -1 - int(column.min())) if column.size else 0
-    size = next(n for n in (1, 2, 4, 8) if largest < 1 << (8 * n - 1))
+    size = _size(largest)
     return bytes([size]) + column.astype(f"<i{size}").tobytes()
+
+
+_CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
+"""The formats of integers of so many bytes."""
+
+
+def _size(largest: int) -> int:
+    return 1 if largest < 1 << 7 else next(n for n in (2, 4, 8) if largest < 1 << (8 * n - 1))
+
+
+def entries(space: Space, data: bytes, lanes: int, name: str) -> Array | list[int]:
+    """Return the column that crossed a process boundary: a list for `Discrete`, whose few entries it serves faster."""
+    if not isinstance(space, Discrete) or len(data) == 0 or len(data) != 1 + lanes * data[0] or data[0] not in _CODES:
+        return from_bytes(space, data, lanes, name)  # which says what is wrong
+    return list(struct.unpack_from(f"<{lanes}{_CODES[data[0]]}", data, 1))
+
+
+def blank(space: Space, lanes: int) -> Array | list[int]:
+    """Return a zeroed column, a list for `Discrete`."""
+    return [0] * lanes if isinstance(space, Discrete) else zeros(space, lanes)
+
+
+def of_authors(space: Space, column: Array | list[int]) -> Iterable[Any]:
+    """Return the entries of a column as authors of single copies meet them."""
+    return column if isinstance(column, list) else map(space.value, column)
 
 
 def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:
