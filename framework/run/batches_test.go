@@ -40,10 +40,10 @@ func TestBatchSizes(t *testing.T) {
 	for i := range runs {
 		runs[i] = i
 	}
-	b := &batches{workers: 3, jobs: []job{{plan.Cell{}, runs}, {plan.Cell{Environment: 0, Agent: 1}, runs[:1]}}, sizes: map[plan.Cell]*batchSizer{},
-		size: func(plan.Cell) *batchSizer { return newBatchSizer(true, 0, 10) }}
+	b := newBatches([]job{{plan.Cell{}, runs}, {plan.Cell{Environment: 0, Agent: 1}, runs[:1]}}, 3, 0, false,
+		func(plan.Cell) *batchSizer { return newBatchSizer(true, 0, 10) })
 	var got []int
-	for j, ok := b.next(); ok; j, ok = b.next() {
+	for j, _, ok := b.next(); ok; j, _, ok = b.next() {
 		if len(j.runs) > 34 {
 			t.Errorf("%d of 100 runs in a batch for 3 workers", len(j.runs))
 		}

@@ -33,7 +33,9 @@ type Runner struct {
 	// programs saved.
 	notGreedy, reused, mixedAgents []string
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
-	lanes     map[string]int
+	lanes map[string]int
+	// widest are the lanes whose observations fit in a message, by environment. Check fills it in.
+	widest    map[string]int
 	processes bool // some plugin is a process; Check fills it in
 	pool      *pool
 }
@@ -41,7 +43,7 @@ type Runner struct {
 // New returns the runner of a plan. Its output directory is the config's.
 func New(p *plan.Plan, plugins Plugins) *Runner {
 	e := &store.Experiment{Dir: store.Dir{Path: p.Config.Output}, Plan: p}
-	return &Runner{Experiment: e, plugins: plugins, warm: store.FindWarmStarts(p), lanes: map[string]int{}, pool: newPool(plugins)}
+	return &Runner{Experiment: e, plugins: plugins, warm: store.FindWarmStarts(p), lanes: map[string]int{}, widest: map[string]int{}, pool: newPool(plugins)}
 }
 
 // Close ends plugins that are still open and gives the output directory free.
@@ -233,6 +235,7 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 		if spec.Continuing {
 			continuing++
 		}
+		x.widest[c.Name] = lanesWithin(spec)
 		for a, comp := range x.Plan.Agents {
 			err := x.openAgent(ctx, comp, c.Name, spec, first)
 			if skips && errors.Is(err, framework.ErrUnsupported) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/store"
@@ -34,9 +35,19 @@ type pool struct {
 	plugins Plugins
 	mu      sync.Mutex
 	idle    map[string]*opened
+	took    map[string]time.Duration // that plugins took to open
 }
 
-func newPool(plugins Plugins) *pool { return &pool{plugins: plugins, idle: map[string]*opened{}} }
+func newPool(plugins Plugins) *pool {
+	return &pool{plugins: plugins, idle: map[string]*opened{}, took: map[string]time.Duration{}}
+}
+
+// started returns how long a component's plugin took to open, the last time.
+func (p *pool) started(c plan.Component) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.took[processKey(c)]
+}
 
 // processKey is equal for components that the same processes can serve.
 func processKey(c plan.Component) string {
@@ -53,10 +64,12 @@ func (p *pool) keep(ctx context.Context, c plan.Component) (vector.Plugin, error
 	if o := p.idle[processKey(c)]; o != nil {
 		return o.plugin, nil
 	}
+	began := time.Now()
 	plugin, closePlugin, err := p.plugins.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	p.took[processKey(c)] = time.Since(began)
 	p.idle[processKey(c)] = &opened{plugin, closePlugin}
 	return plugin, nil
 }
@@ -70,7 +83,12 @@ func (p *pool) open(ctx context.Context, c plan.Component) (vector.Plugin, func(
 	if o != nil {
 		return o.plugin, o.close, nil
 	}
-	return p.plugins.Open(ctx, c)
+	began := time.Now()
+	plugin, closePlugin, err := p.plugins.Open(ctx, c)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.took[processKey(c)] = time.Since(began)
+	return plugin, closePlugin, err
 }
 
 // retain closes the plugins in the pool that none of the components needs. Errors of

@@ -37,6 +37,8 @@ type Event struct {
 	Reused int
 	// Notice, if not empty, is a sentence about a plugin that the user should read.
 	Notice string
+	// Choice, if not empty, says how the runs of the cell are divided, and why.
+	Choice string
 }
 
 // job is runs of a cell.
@@ -74,15 +76,16 @@ type execution struct {
 	plan     *plan.Plan
 	warm     store.WarmStarts
 	open     Opener
-	remote   func(plan.Component) bool // nil: none runs in a process of its own
-	lanes    func(plan.Component) int  // that its plugin prefers at most, 0 for any; nil: any
-	session  *store.Session            // names the programs in records
-	done     store.Done                // runs that are not to be made
-	shard    plan.Shard                // if not zero, says which runs to make
-	dir      store.Dir                 // of records
-	agents   store.Dir                 // of saved agents
-	recorded func([]result.Record)     // if not nil, called with records that are on disk; calls may overlap
-	progress func(Event)               // nil: nobody is told
+	remote   func(plan.Component) bool          // nil: none runs in a process of its own
+	lanes    func(plan.Component) int           // that its plugin prefers at most, 0 for any; nil: any
+	starts   func(plan.Component) time.Duration // how long its plugin took to start; nil: no time
+	session  *store.Session                     // names the programs in records
+	done     store.Done                         // runs that are not to be made
+	shard    plan.Shard                         // if not zero, says which runs to make
+	dir      store.Dir                          // of records
+	agents   store.Dir                          // of saved agents
+	recorded func([]result.Record)              // if not nil, called with records that are on disk; calls may overlap
+	progress func(Event)                        // nil: nobody is told
 
 	live       *liveView
 	writer     *store.Writer         // of records; nil if none are kept
@@ -104,7 +107,7 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 		x.pool.retain()
 	}
 	return &execution{
-		plan: x.Plan, warm: x.warm, open: x.pool.open, remote: x.remote, lanes: x.preferredLanes,
+		plan: x.Plan, warm: x.warm, open: x.pool.open, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
 		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: progress,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard)), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 	}
@@ -156,10 +159,9 @@ func (x *execution) runAll(ctx context.Context) error {
 	workers = max(1, min(workers, left))
 	ctx, x.stop = context.WithCancelCause(ctx)
 	defer x.stop(nil)
-	queue := &batches{workers: workers, fixed: x.plan.Config.Lanes, jobs: jobs, sizes: map[plan.Cell]*batchSizer{}}
-	queue.size = func(c plan.Cell) *batchSizer {
+	queue := newBatches(jobs, workers, x.plan.Config.Lanes, x.plan.Config.Workers == 0, func(c plan.Cell) *batchSizer {
 		return newBatchSizer(x.isRemote(c), x.preferred(c), x.plan.Config.Steps)
-	}
+	})
 	x.writer = x.dir.NewWriter(x.plan, x.shard, x.session, x.stop, x.recorded)
 	var wg sync.WaitGroup
 	for range workers {
@@ -228,6 +230,11 @@ func (x *Runner) remote(c plan.Component) bool {
 	return err == nil && remote
 }
 
-// preferredLanes is the number of lanes that a component's plugin prefers at most; 0
-// for any.
-func (x *Runner) preferredLanes(c plan.Component) int { return x.lanes[processKey(c)] }
+// preferredLanes is the number of lanes that suits a component, at most; 0 for any.
+func (x *Runner) preferredLanes(c plan.Component) int {
+	prefers, widest := x.lanes[processKey(c)], x.widest[c.Name]
+	if prefers == 0 || widest > 0 && widest < prefers {
+		return widest
+	}
+	return prefers
+}

@@ -32,6 +32,8 @@ type worker struct {
 	env   *opened
 	agent *opened
 	lanes *instances
+	// division is to be decided about by the next batch; nil if it has been.
+	division *division
 	// Replays are compared with the failed runs, which before holds, if a plugin of the
 	// cell is a process. strayed says that a run has taken another course.
 	before  map[int]mark
@@ -203,6 +205,10 @@ func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
 
 // attempt does runs once. Any error means that none of them is done.
 func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error) {
+	d := w.division
+	if w.division = nil; d != nil {
+		defer d.queue.ended(d.job, 0) // an attempt that fails before it is decided leaves one part
+	}
 	lanes, err := w.instances(ctx, len(runs))
 	if err != nil {
 		return nil, err
@@ -212,6 +218,9 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	if w.isRemote(w.cell) {
 		followed = w.trail(lanes.env, runs)
 		env = followed
+	}
+	if d != nil {
+		env = w.pace(env, lanes, d)
 	}
 	b := loop.Batch{
 		Environment: env,
@@ -247,7 +256,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 // work does batches of a queue until there are none left.
 func (w *worker) work(ctx context.Context, queue *batches) error {
 	for first := true; ctx.Err() == nil; first = false {
-		j, ok := queue.next()
+		j, measure, ok := queue.next()
 		if !ok {
 			break
 		}
@@ -257,8 +266,18 @@ func (w *worker) work(ctx context.Context, queue *batches) error {
 			}
 		}
 		w.at(j.cell)
+		if w.division = nil; measure {
+			w.division = &division{j, queue, queue.workers}
+		}
 		began := time.Now()
-		if err := w.runBatch(ctx, j.runs, w.plan.Retries(j.cell)); err != nil {
+		err := w.runBatch(ctx, j.runs, w.plan.Retries(j.cell))
+		if err != nil {
+			queue.ended(j, 0)
+		}
+		if errors.Is(err, errDivided) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		queue.ended(j, time.Since(began))
@@ -281,6 +300,9 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	if err == nil {
 		w.succeed(outcomes)
 		return nil
+	}
+	if errors.Is(err, errDivided) {
+		return err
 	}
 	w.close()
 	if errors.Is(err, store.ErrChanged) {

@@ -32,6 +32,8 @@ type progress struct {
 	failing bool // the last runs that ended failed
 	cell    plan.Cell
 	notices []string // told by stop
+	choices []string // likewise, if verbose
+	verbose bool
 
 	drawn   int // columns of the line on the terminal
 	stopped chan struct{}
@@ -71,6 +73,9 @@ func (p *progress) event(e run.Event) {
 		p.failing = e.Failed == e.Runs
 	}
 	p.cell = e.Cell
+	if e.Choice != "" && p.verbose {
+		p.choices = append(p.choices, e.Choice)
+	}
 	if e.Notice != "" && len(p.notices) < 10 {
 		p.notices = append(p.notices, e.Notice)
 	}
@@ -203,6 +208,9 @@ func (p *progress) line() string {
 func (p *progress) stop() {
 	close(p.stopped)
 	p.done.Wait()
+	for _, c := range p.choices {
+		fmt.Fprintf(p.w, "rlrun: %s\n", cli.Printable(c))
+	}
 	for _, n := range p.notices {
 		fmt.Fprintf(p.w, "rlrun: warning: %s\n", cli.Printable(n))
 	}

@@ -62,15 +62,15 @@ const runKeys = `
 
 // runOptions are the flags of rlrun run that are not part of the config.
 type runOptions struct {
-	resume, overwrite, mixed bool
-	yes, quiet, json         bool
-	lock, until              string
-	shard, scratch           string
-	progress                 string
-	verify                   int
-	config                   []byte   // of a command that makes it; else nil
-	from                     string   // results directory that names plugins; "": the user does
-	named                    []string // plugins that the user names nevertheless
+	resume, overwrite, mixed  bool
+	yes, quiet, verbose, json bool
+	lock, until               string
+	shard, scratch            string
+	progress                  string
+	verify                    int
+	config                    []byte   // of a command that makes it; else nil
+	from                      string   // results directory that names plugins; "": the user does
+	named                     []string // plugins that the user names nevertheless
 }
 
 // New returns the command rlrun run.
@@ -114,6 +114,7 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.StringVar(&o.progress, "progress", "", "write progress to standard error as `json`, a line every 200 ms: output, runs, ended, failed, share (done, of 1), environment, agent; grid (recorded steps) in the first line")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors and warnings")
+	fs.BoolVar(&o.verbose, "verbose", false, "also print in how many parts the runs of plugins in processes of their own are divided among workers, and what steps cost")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	cli.Must(cmd.MarkFlagDirname("out"))
 }
@@ -157,6 +158,7 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 		return runShard(app, cmd, x, shard, o, started)
 	}
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet, o.progress == "json")
+	p.verbose = o.verbose
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	collect := debug.SetGCPercent(400)

@@ -45,6 +45,7 @@ func (o *runOptions) checkShard(cmd *cobra.Command) (plan.Shard, error) {
 func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard, o runOptions, started time.Time) error {
 	var status store.ShardStatus
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet, o.progress == "json")
+	p.verbose = o.verbose
 	var err error
 	if p.runs, err = x.Dir.ShardSize(x.Plan, shard); err != nil {
 		return err
