@@ -175,7 +175,7 @@ def test_a_changed_class_is_refused_in_the_same_directory(tmp_path: Path) -> Non
     first = rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False).curves
     with pytest.raises(rlrun.ExperimentError, match=r"agents\[0\]\.args\[2\] differs.*resume=True continues the same"):
         rlrun.run(config | {"agents": [greedy(1.0)]}, output=tmp_path / "out", progress=False)
-    with pytest.raises(rlrun.ExperimentError, match="continue it with resume=True, replace it with overwrite=True"):
+    with pytest.raises(rlrun.ExperimentError, match="continue it with resume=True, replace it with overwrite=True, or"):
         rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False, resume=False)
     other = rlrun.run(config | {"agents": [greedy(1.0)]}, output=tmp_path / "out", progress=False, overwrite=True)
     assert not other.curves.equals(first)
@@ -191,6 +191,10 @@ def test_what_no_process_can_have_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(TypeError, match=r"Locked uses something that no other process can have: .*lock"):
         rlrun.run({"environments": [BANDIT], "agents": [Locked], **SMALL}, output=tmp_path, progress=False)
+    with pytest.raises(TypeError, match="Walk has args, and a class takes params"):
+        rlrun.run({"environments": [{"plugin": Walk, "args": ["x"]}], "agents": ["psrl"], **SMALL}, output=tmp_path)
+    with pytest.raises(TypeError, match="a mapping or the path of a config, not 7"):
+        rlrun.run(7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="int is no class of environments or agents"):
         rlrun.run({"environments": [int], "agents": ["psrl"], **SMALL}, output=tmp_path, progress=False)
     with pytest.raises(TypeError, match="classes of plugins, not <object"):
@@ -222,6 +226,14 @@ def test_errors_of_a_file_have_its_line(tmp_path: Path) -> None:
     config.write_text(config.read_text().replace("nam:", "name:"))
     results = rlrun.run(config, output=tmp_path / "out", settings={"agents.0.name": "x y"}, flags=["--lanes=2"])
     assert set(results.runs["agent"]) == {"x y"}
+
+
+def test_notes_are_told(tmp_path: Path, capsys: Any) -> None:
+    one = rlrun.Experiment(environments="chain", agents="psrl", matrix={"skip_incompatible": True}, **SMALL)
+    several = one.config | {"environments": ["chain", BANDIT], "agents": ["psrl", THOMPSON]}
+    assert len(rlrun.run(one, output=tmp_path / "one").runs) == 4
+    assert len(rlrun.run(several, output=tmp_path / "several").runs) == 12
+    assert "Notice: Thompson is not run in chain: " in capsys.readouterr().err
 
 
 def test_failed_runs_raise_and_keep_the_others(tmp_path: Path) -> None:

@@ -37,10 +37,19 @@ class Experiment:
     """
 
     def __init__(
-        self, *, environments: Sequence[Component], agents: Sequence[Component], runs: int, steps: int, **keys: Any
+        self,
+        *,
+        environments: Component | Sequence[Component],
+        agents: Component | Sequence[Component],
+        runs: int,
+        steps: int,
+        **keys: Any,
     ) -> None:
+        def several(x: Any) -> list[Component]:
+            return [x] if isinstance(x, (str, type, Mapping)) else list(x)
+
         self.config: dict[str, Any] = {"runs": runs, "steps": steps, **keys}
-        self.config |= {"environments": list(environments), "agents": list(agents)}
+        self.config |= {"environments": several(environments), "agents": several(agents)}
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
@@ -109,9 +118,11 @@ def run(
     """
     from rlrun import _programs, client  # noqa: PLC0415  plugins do without it
 
-    command, config = [client.program(), "run", "--quiet", "--progress=json"], None
+    command, config = [client.program(), "run", "--json", "--progress=json"], None
     if isinstance(experiment, (str, Path)):
         name = str(experiment)
+    elif not isinstance(experiment, (Experiment, Mapping)):
+        raise TypeError(f"an experiment is an rlrun.Experiment, a mapping or the path of a config, not {experiment!r}")
     else:
         name, config = "-", dict(experiment.config if isinstance(experiment, Experiment) else experiment)
         if output is None:
@@ -122,31 +133,34 @@ def run(
     command += [f"--{flag}={value}" for flag, value in given.items() if value is not None]
     command += [f"--set={key}={json.dumps(value, default=_number)}" for key, value in (settings or {}).items()]
     command += ["--overwrite"] if overwrite else ["--resume"] * resume
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as text:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as answer:
         json.dump(config, text, default=_number)
         text.seek(0)
         process = subprocess.Popen(
             [*command, *flags, "--", name],
             stdin=text,
-            stdout=subprocess.DEVNULL,
+            stdout=answer,
             stderr=subprocess.PIPE,
             encoding="utf-8",
             env=_programs.environ(),
             start_new_session=True,  # an interrupt is sent on by this process, once
         )
-    host = _Host(process, progress, on_run)
-    with process:
-        try:
-            host.follow()
-        except BaseException as e:
-            said = host.stop()
-            if not isinstance(e, KeyboardInterrupt):
-                raise
-            stopped = Interrupted(f"{said}: the same call goes on")
-            stopped.results = _report(host.output)
-            raise stopped from None
-    if process.returncode == 0:
-        return read_results(host.output)
+        host = _Host(process, progress, on_run)
+        with process:
+            try:
+                host.follow()
+            except BaseException as e:
+                said = host.stop()
+                if not isinstance(e, KeyboardInterrupt):
+                    raise
+                stopped = Interrupted(f"{said}: the same call goes on")
+                stopped.results = _report(host.output)
+                raise stopped from None
+        if process.returncode == 0:
+            answer.seek(0)
+            for notice in json.load(answer).get("notices", []) if progress else []:
+                print(f"Notice: {notice}.", file=sys.stderr)
+            return read_results(host.output)
     error = ExperimentError(host.said())
     if found := re.match(r"(?:\S+:\d+: )?([\w-]+(?:\[\d+\]|\.[\w-]+)*): ", str(error)):
         error.path = found[1]
@@ -166,6 +180,8 @@ def _plain(x: Any, output: Path) -> Any:
         if isinstance(config.get(key), list):
             config[key] = [_plain({"plugin": e}, output) if isinstance(e, (str, type)) else e for e in config[key]]
     if isinstance(cls := config.get("plugin"), type):
+        if "args" in config:
+            raise TypeError(f"{cls.__name__} has args, and a class takes params")
         config = {"name": cls.__name__, **config, **_programs.command(cls, output)}
     return config
 
@@ -183,7 +199,7 @@ def _report(directory: str) -> Results | None:
     """Make the outputs of the runs that are there."""
     from rlrun.client import program  # noqa: PLC0415
 
-    if not any(Path(directory, "runs").glob("*.jsonl")):
+    if not directory or not any(Path(directory, "runs").glob("*.jsonl")):
         return None
     subprocess.run([program(), "report", "--", directory], capture_output=True, check=False)
     try:
@@ -230,6 +246,8 @@ class _Host:
                 warnings.warn(line.removeprefix("rlrun: warning: ").strip(), stacklevel=5)
             else:
                 self.lines.append(line)
+        if self.progress and self.process.wait() == 0:
+            sys.stderr.writelines(self.lines)  # notes, such as on agents that are left out
 
     def _records(self, grid: list[int], on_run: Callable[[dict[str, Any]], object]) -> Iterator[None]:
         """Call on_run with the records that have come since the last time."""
@@ -261,7 +279,8 @@ class _Host:
         lines = [re.sub(r"^(rlrun: )?(stdin:\d+: )?", "", line.rstrip()) for line in self.lines]
         text = "\n".join(line for line in lines if not line.startswith("stopping; interrupt again"))
         text = re.sub(r"--(resume|overwrite)\b", r"\1=True", text)
-        return re.sub(r" with --out\b", " with output=…", text) or f"rlrun ended with status {self.process.returncode}"
+        text = re.sub(r" with --out\b", " with output=…, or overwrite=True", text)
+        return text or f"rlrun ended with status {self.process.returncode}"
 
 
 @contextlib.contextmanager
