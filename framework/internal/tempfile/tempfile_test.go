@@ -79,39 +79,6 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// A file of this machine is left, and removed at once, if no process holds its lock. One of
-// another machine is not, as its lock may not be seen here.
-func TestLocks(t *testing.T) {
-	dir := t.TempDir()
-	make := func() string {
-		f := must.Get(Create(filepath.Join(dir, "results.db")))(t)
-		f.Close()
-		return f.Name()
-	}
-	held, left := make(), make()
-	if open.locks[held] == nil {
-		t.Skip("the file system has no locks")
-	}
-	Done(left)
-	on, _ := madeOn(filepath.Base(held))
-	start := strings.Replace(filepath.Base(left[:len(left)-len("-01234567.tmp")]), on, "01234567", 1)
-	other := filepath.Join(dir, start+"-"+checksum(start)+".tmp")
-	if err := os.WriteFile(other, nil, 0o600); err != nil || on != machine() || !Ours(filepath.Base(other)) {
-		t.Fatal(err, on, other)
-	}
-	RemoveLeft(dir)
-	for path, want := range map[string]bool{held: true, left: false, other: true} {
-		if _, err := os.Lstat(path); (err == nil) != want {
-			t.Errorf("%s is there: %t, want %t", path, err == nil, want)
-		}
-	}
-	Done(held)
-	RemoveLeft(dir)
-	if _, err := os.Lstat(held); err == nil {
-		t.Error("a file that is done was not removed")
-	}
-}
-
 // A process that ends removes what it is writing, and begins nothing more.
 func TestEnd(t *testing.T) {
 	defer func() { open.ending = false }()
