@@ -15,37 +15,20 @@ import (
 	"github.com/rlrun/rlrun/plugins"
 )
 
-// Every agent is in agents.md: in a row of a table of methods, and in one with its
-// parameters and their defaults, word for word.
+// Every agent is in agents.md: in a row of a table of methods, which is written by hand, and in the one of
+// parameters and their defaults, which is made.
 func TestAgentTables(t *testing.T) {
 	text := read(t, "agents.md")
-	var rows []string
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "| `") {
-			rows = append(rows, strings.TrimSpace(line))
-		}
-	}
 	agents := map[string]bool{}
-	for _, p := range plugins.All() {
-		d := must.Get(p.Describe(context.Background()))(t)
-		if d.Kind != vector.KindAgent {
-			continue
-		}
-		_, name, _ := strings.Cut(d.ID, "/")
-		name, _, _ = strings.Cut(name, "@")
+	var rows strings.Builder
+	for name, d := range descriptions(t, vector.KindAgent) {
 		agents[name] = true
-		want := fmt.Sprintf("| `%s` | %s |", name, strings.Join(parameters(t, d.Params), ", "))
-		said, methods := false, 0
-		for _, row := range rows {
-			if strings.HasPrefix(row, "| `"+name+"` |") {
-				said = said || row == want
-				methods++
-			}
+		if strings.Count(text, "\n| `"+name+"` |") != 2 {
+			t.Errorf("agents.md has to say of %s what it is, in a row of one table", name)
 		}
-		if !said || methods != 2 {
-			t.Errorf("agents.md has to say of %s what it is, in a row of a table, and in one that its parameters are\n%s", name, want)
-		}
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", name, strings.Join(parameters(t, d.Params), ", "))
 	}
+	generated(t, "agents.md", "Parameters", rows.String())
 	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(text, -1) {
 		if !agents[m[1]] {
 			t.Errorf("agents.md has a row of %s, which is no agent", m[1])

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -143,18 +144,26 @@ func TestTables(t *testing.T) {
 	generated(t, "exploration.md", "Kinds of options", rows.String())
 }
 
-func TestEnvironmentTable(t *testing.T) {
-	var ids []string
-	for _, p := range plugins.All() {
-		d := must.Get(p.Describe(context.Background()))(t)
-		if d.Kind == vector.KindEnvironment {
+// descriptions are those of the bundled plugins of a kind, by their names, in the order of the program.
+func descriptions(t *testing.T, kind vector.Kind) iter.Seq2[string, vector.Description] {
+	return func(yield func(string, vector.Description) bool) {
+		for _, p := range plugins.All() {
+			d := must.Get(p.Describe(context.Background()))(t)
 			_, name, _ := strings.Cut(d.ID, "/")
 			name, _, _ = strings.Cut(name, "@")
-			ids = append(ids, name)
+			if d.Kind == kind && !yield(name, d) {
+				return
+			}
 		}
 	}
-	_, names := table(t, "Environments")
-	same(t, names, ids)
+}
+
+func TestEnvironmentTables(t *testing.T) {
+	var rows strings.Builder
+	for name, d := range descriptions(t, vector.KindEnvironment) {
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", name, d.Doc, strings.Join(parameters(t, d.Params), ", "))
+	}
+	generated(t, "experiments.md", "Environments", rows.String())
 }
 
 // Every key of a config is in one of the tables of its section.
