@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -167,6 +168,47 @@ class Agent(rlrun.Agent):
     assert len({of(), of(scale="3"), of(body="helper(2)"), of(body="helper(scale)")}) == 4
     assert written(greedy(0.1), tmp_path) == written(greedy(0.1), tmp_path) != written(greedy(0.2), tmp_path)
     assert written(greedy(agent=rlrun.VectorAgent), tmp_path) != written(greedy(), tmp_path)
+
+
+SETTINGS = """
+from __future__ import annotations
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+import rlrun, rlrun._programs
+
+@dataclass(frozen=True)
+class Schedule:
+    first: float = rlrun.param(1.0, "At first.", minimum=0)
+
+@dataclass
+class Agent(rlrun.Agent):
+    mode: Literal["a", "b"] = "a"
+    schedule: Schedule = Schedule()
+    def begin(self, spec, seed): ...
+    def select_action(self, observation): return 0
+    def update(self, t): ...
+
+print(rlrun._programs.command(Agent, Path("."))["args"][-1])
+"""
+READ = "import sys, json, rlrun._programs as p, rlrun.params as q; print(json.dumps(q.schema(p._read(sys.argv[1]))))"
+
+
+def test_parameters_reach_the_process(tmp_path: Path) -> None:
+    """Types that only the script knows by name, and what is declared of parameters."""
+    (tmp_path / "script.py").write_text(SETTINGS)
+
+    def call(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    path = call("script.py").strip()
+    assert call("script.py").strip() == path
+    properties = json.loads(call("-c", READ, path))["properties"]
+    assert properties["mode"] == {"enum": ["a", "b"], "default": "a"}
+    assert properties["schedule"]["properties"]["first"]["minimum"] == 0
 
 
 @pytest.mark.slow
