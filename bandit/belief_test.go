@@ -1,6 +1,7 @@
 package bandit
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -139,6 +140,27 @@ func TestGainFarOutIsRelativelyAccurate(t *testing.T) {
 		{"beta(0.1,3)", Beta{0.1, 3}, 0.999, 9.6302007940245731e-15},
 	} {
 		vectors.Close(t, c.name, c.b.Gain(c.x), c.want, 1e-9, 0)
+	}
+}
+
+// With many counts the tails keep their digits, where a continued fraction and logarithms lose them.
+func TestBetaOfManyCounts(t *testing.T) {
+	for _, c := range []struct {
+		b               Beta
+		x, exceed, gain float64 // mpmath 1.3, 40 digits
+	}{
+		{Beta{20000, 20000}, 0.5, 0.5, 0.000997349467549931},
+		{Beta{20000, 20000}, 0.501249984375293, 0.308540564245965, 0.000494489338087475},
+		{Beta{20000, 20000}, 0.4925000937482422, 0.998650600531576, 0.0075008610717242},
+		{Beta{20000, 9e+08}, 2.2221728406035422e-05, 0.499059715109578, 6.26853807826675e-8},
+		{Beta{20000, 9e+08}, 2.2300293207282354e-05, 0.307915282018584, 3.11446089129452e-8},
+		{Beta{20000, 9e+08}, 2.1750339598553817e-05, 0.998732440217629, 4.71444058283083e-7},
+		{Beta{4e+08, 4e+08}, 0.5, 0.5, 7.05236979214309e-6},
+		{Beta{4e+08, 4e+08}, 0.5000088388347593, 0.308537538876854, 3.49658217511238e-6},
+		{Beta{4e+08, 4e+08}, 0.49994696699144414, 0.998650101993302, 5.30397641533844e-5},
+	} {
+		vectors.Close(t, fmt.Sprint(c.b, c.x, " exceed"), c.b.Exceed(c.x), c.exceed, 1e-8, 0)
+		vectors.Close(t, fmt.Sprint(c.b, c.x, " gain"), c.b.Gain(c.x), c.gain, 1e-7, 0)
 	}
 }
 
@@ -294,6 +316,9 @@ func TestConstructorsRejectBadData(t *testing.T) {
 		"beta 0":         second(NewBeta(0, 1)),
 		"beta NaN":       second(NewBeta(1, nan)),
 		"beta inf":       second(NewBeta(inf, 1)),
+		"beta 2e9":       second(NewBeta(2e9, 1)),
+		"shape 2e9":      second(NewNormalGamma(0, 1, 2e9, 1)),
+		"poisson 1e13":   second(NewGammaPoisson(1e13, 1)),
 		"gaussian mean":  second(NewGaussian(nan, 1, 1)),
 		"gaussian sd":    second(NewGaussian(0, 0, 1)),
 		"gaussian noise": second(NewGaussian(0, 1, -1)),

@@ -12,11 +12,19 @@ import (
 // rewards; A, B > 0. Beta{1,1} is the uniform prior. Update needs a pointer.
 type Beta struct{ A, B float64 }
 
-// NewBeta returns a Beta with the given parameters, or an error if one of them is out of
-// range. A literal is not checked.
+// mostCounts is the largest sum of a belief's counts. Above it a double has too few digits for
+// the tails of its mean.
+const mostCounts = 1e9
+
+// NewBeta returns a Beta with the given parameters, or an error if one of them is not positive
+// or their sum is over 1e9. A literal is not checked.
 func NewBeta(a, b float64) (Beta, error) {
-	if !(a > 0 && b > 0) || math.IsInf(a+b, 1) {
+	switch {
+	case !(a > 0 && b > 0) || math.IsInf(a+b, 1):
 		return Beta{}, fmt.Errorf("a beta belief needs positive, finite parameters, not %v and %v", a, b)
+	case a+b > mostCounts:
+		d := Beta{a, b}
+		return Beta{}, fmt.Errorf("a beta belief has at most %g counts in all, not %v and %v: give the gaussian belief of the same mean %.17g and standard deviation %.6g", mostCounts, a, b, d.Mean(), math.Sqrt(a/(a+b)*(b/(a+b))/(a+b+1)))
 	}
 	return Beta{a, b}, nil
 }
@@ -44,6 +52,9 @@ func (d Beta) tailsAt(x, rest float64) (above, below float64) {
 		below, above = Beta{d.B, d.A}.tailsAt(rest, x)
 		return above, below
 	}
+	if min(d.A, d.B) > manyCounts {
+		return d.tailsOfMany(x)
+	}
 	below = mathext.RegIncBeta(d.A, d.B, x)
 	above = 1 - below
 	// The rounding of 1−below is absolute; that of 1−x, near the end, is
@@ -52,6 +63,44 @@ func (d Beta) tailsAt(x, rest float64) (above, below float64) {
 		above = mathext.RegIncBeta(d.B, d.A, rest)
 	}
 	return above, below
+}
+
+// manyCounts are the counts above which mathext.RegIncBeta loses digits near the mean: its
+// continued fraction ends before it has converged.
+const manyCounts = 1e4
+
+// tailsOfMany is tails by the first two terms of the uniform expansion of Temme (1996, Special
+// Functions, §11.3.3). Their error is of order (A+B)^-3/2 in proportion to the tails.
+func (d Beta) tailsOfMany(x float64) (above, below float64) {
+	n := d.A + d.B
+	mean, rest := d.A/n, d.B/n
+	away, half := x-mean, d.divergence(x)
+	eta := math.Copysign(math.Sqrt(2*half), away)
+	spread := math.Sqrt(mean * rest)
+	correction := (1 - 2*mean) / (3 * spread) // the limit at the mean
+	if math.Abs(away) > 1e-5*spread {
+		correction = 1/eta - spread/away
+	}
+	correction *= math.Exp(-n*half) / math.Sqrt(2*math.Pi*n)
+	z := eta * math.Sqrt(n/2)
+	return math.Erfc(z)/2 - correction, math.Erfc(-z)/2 + correction
+}
+
+// divergence is that of a coin of probability x from one of the belief's mean, η²/2.
+func (d Beta) divergence(x float64) float64 {
+	mean, rest := d.A/(d.A+d.B), d.B/(d.A+d.B)
+	away := x - mean
+	return max(0, -mean*math.Log1p(away/mean)-rest*math.Log1p(-away/rest))
+}
+
+// power returns x^A (1−x)^B / B(A,B). With many counts the logarithms would cancel; there it is
+// that of the mean, by Stirling's series, times the divergence.
+func (d Beta) power(x float64) float64 {
+	if min(d.A, d.B) > manyCounts {
+		n := d.A + d.B
+		return math.Sqrt(d.A/n*d.B/(2*math.Pi)) * math.Exp(-n*d.divergence(x)-(1/d.A+1/d.B-1/n)/12)
+	}
+	return math.Exp(d.A*math.Log(x) + d.B*math.Log1p(-x) - mathext.Lbeta(d.A, d.B))
 }
 
 func (d Beta) density(x float64) float64 { return d.densityAt(x, 1-x) }
@@ -83,7 +132,7 @@ func (d Beta) Gain(x float64) float64 {
 	case x >= 1:
 		return 0
 	}
-	edge := math.Exp(d.A*math.Log(x)+d.B*math.Log1p(-x)-mathext.Lbeta(d.A, d.B)) / (d.A + d.B)
+	edge := d.power(x) / (d.A + d.B)
 	gain := (d.Mean()-x)*d.Exceed(x) + edge
 	if gain > 1e-3*edge {
 		return gain

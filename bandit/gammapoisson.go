@@ -19,6 +19,9 @@ func NewGammaPoisson(a, b float64) (GammaPoisson, error) {
 	if !(a > 0 && b > 0) || math.IsInf(a+b, 1) {
 		return GammaPoisson{}, fmt.Errorf("a gamma-poisson belief needs positive, finite parameters, not %v and %v", a, b)
 	}
+	if a > 1e3*mostCounts {
+		return GammaPoisson{}, fmt.Errorf("a gamma-poisson belief has a at most %g, not %v: give the gaussian belief of the same mean %v and standard deviation %.6g", 1e3*mostCounts, a, a/b, math.Sqrt(a)/b)
+	}
 	return GammaPoisson{a, b}, nil
 }
 

@@ -23,6 +23,9 @@ func NewNormalGamma(mu, lambda, alpha, beta float64) (NormalGamma, error) {
 		math.IsInf(lambda+alpha+beta, 1) {
 		return NormalGamma{}, fmt.Errorf("a normal-gamma belief needs a finite mean, alpha > 1/2 and positive, finite lambda and beta, not %v, alpha %v, lambda %v and beta %v", mu, alpha, lambda, beta)
 	}
+	if alpha > mostCounts {
+		return NormalGamma{}, fmt.Errorf("a normal-gamma belief has alpha at most %g, not %v: give the gaussian belief of the same mean %v and standard deviation %.6g", mostCounts, alpha, mu, math.Sqrt(beta/alpha/lambda))
+	}
 	return NormalGamma{mu, lambda, alpha, beta}, nil
 }
 

@@ -53,8 +53,8 @@ func (o objective) search(d shape, enough float64) point {
 	if o.share == 0 && !o.odds {
 		return point{hi - o.base, hi - o.base, 0}
 	}
-	// Up to the support p = 1 and the objective rises.
-	first := max(0, lo-o.base)
+	// Up to the support p = 1 and the objective rises. Up to −extra it is zero.
+	first := max(0, lo-o.base, -o.extra)
 	if first > 0 && o.odds {
 		return point{first, math.Inf(1), 1}
 	}
