@@ -170,7 +170,11 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
 			_, all := schemaOf(t, d)
-			checkEffects(t, all, []map[string]any{{}}, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
+			bases := []map[string]any{{}}
+			if d.ID == "rlrun/bayesian-q@1" { // two choices beside each other
+				bases = append(bases, map[string]any{"select": "greedy", "update": "moment"})
+			}
+			checkEffects(t, all, bases, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
 				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
 					name == "traces" && context["update"] == "drawn" // which act if a member acts that did not learn before
 			})
@@ -204,7 +208,7 @@ func TestEveryParameterOfBanditsHasAnEffectOrIsRefused(t *testing.T) {
 				bases := []map[string]any{set(base, "policy.kind", name)}
 				switch {
 				case of == "belief":
-					bases = []map[string]any{set(set(nil, "policy.kind", "thompson"), "belief.kind", name)}
+					bases = []map[string]any{set(set(nil, "policy.kind", "thompson"), "belief.kind", name), set(set(nil, "policy.kind", "greedy"), "belief.kind", name)}
 				case len(base) == 0 && name != "optimistic": // on beta, its orders hardly ever differ
 					bases = append(bases, set(bases[0], "belief.kind", "beta"))
 				}

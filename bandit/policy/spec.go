@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -136,6 +137,9 @@ func (k Kind) believe(b BeliefSpec, task Task) (BeliefSpec, beliefMaker, error) 
 	}
 	if name := nameOf(b); !slices.Contains(k.Beliefs, name) {
 		return nil, nil, fmt.Errorf("policy %s works with %s, not with %s", k.Name, strings.Join(k.Beliefs, ", "), name)
+	}
+	if d, ok := reflect.Indirect(reflect.ValueOf(b)).Interface().(NormalGammaBelief); ok && k.Beliefs[0] == "point" && (d.Alpha != nil || d.Beta != nil) {
+		return nil, nil, fmt.Errorf("alpha and beta are given, which has no effect: policy %s uses the means alone", k.Name)
 	}
 	b, err := tags.Complete(b)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 type bayesQParams struct {
 	Gamma  float64  `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; the default is a choice of ours. 1 is for episodic tasks only."`
 	Select string   `json:"select,omitempty" jsonschema:"enum=vpi,enum=sampling,enum=greedy" jsonschema_description:"How actions are selected (Dearden, Friedman & Russell 1998). vpi: the largest mean plus myopic value of perfect information. sampling: the largest of a draw from each belief. greedy: the largest mean. Default: vpi, which Dearden et al. (1998) propose."`
-	Update string   `json:"update,omitempty" jsonschema:"enum=mixture,enum=moment" jsonschema_description:"How beliefs learn from the belief about the next state (Dearden, Friedman & Russell 1998). mixture: average the updated beliefs over it, and approximate the average. moment: use the first two moments of the return as if it had been observed; this is fast, and soon overconfident. The default is a choice of ours."`
+	Update string   `json:"update,omitempty" when:"gamma!=0" jsonschema:"enum=mixture,enum=moment" jsonschema_description:"How beliefs learn from the belief about the next state (Dearden, Friedman & Russell 1998). mixture: average the updated beliefs over it, and approximate the average. moment: use the first two moments of the return as if it had been observed; this is fast, and soon overconfident. The default is a choice of ours."`
 	Mean   *float64 `json:"mean,omitempty" jsonschema_description:"Prior mean of every value. Default: the middle between the smallest and the largest possible return, which are the bounds on rewards divided by 1-gamma. It is 0 if there are no bounds, or gamma is 1. The default is a choice of ours."`
-	SD     *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior standard deviation of a value. Default: half the distance between the smallest and the largest possible return, 1 without bounds; a choice of ours."`
+	SD     *float64 `json:"sd,omitempty" when:"select!=greedy or update=mixture" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior standard deviation of a value. Default: half the distance between the smallest and the largest possible return, 1 without bounds; a choice of ours."`
 	Lambda float64  `json:"lambda" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Weight of the prior mean, in returns; the default is a choice of ours."`
-	Alpha  float64  `json:"alpha" jsonschema:"exclusiveMinimum=1" jsonschema_description:"Prior shape of the precision of a return around its value; its rate follows from sd. A choice of ours."`
+	Alpha  float64  `json:"alpha" when:"select!=greedy or update=mixture" jsonschema:"exclusiveMinimum=1" jsonschema_description:"Prior shape of the precision of a return around its value; its rate follows from sd. A choice of ours."`
 }
 
 // BayesianQ returns Bayesian Q-learning (Dearden, Friedman & Russell 1998) as a

@@ -387,5 +387,5 @@ func write(dir, page string, r *compare.Result) error {
 	if page == "" {
 		return nil
 	}
-	return result.WriteFile(page, func(w io.Writer) error { return compare.WriteHTML(w, r) })
+	return cli.WriteFile(page, func(w io.Writer) error { return compare.WriteHTML(w, r) })
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -41,7 +40,7 @@ func newExport(app *host.App) *cobra.Command {
 			if out == "" {
 				return write(cmd.OutOrStdout())
 			}
-			if err := result.WriteFile(out, write); err != nil {
+			if err := cli.WriteFile(out, write); err != nil {
 				return cli.Usage(err)
 			}
 			return nil

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -40,7 +39,7 @@ func Format(file string) (string, error) {
 // Save writes a drawing in a format of Format. In an SVG, names from models and plugins
 // are printable.
 func Save(file, format string, drawing io.WriterTo) error {
-	return result.WriteFile(file, func(w io.Writer) error {
+	return cli.WriteFile(file, func(w io.Writer) error {
 		if format != "svg" {
 			_, err := drawing.WriteTo(w)
 			return err

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/image/draw"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework/result"
 )
 
 // The pace of animations, in frames per second. Programs that show GIFs slow down those
@@ -111,7 +110,7 @@ func (a *lastFrame) close() (string, error) {
 	if a.last == nil {
 		return "", nil
 	}
-	return "the last frame in " + a.path, result.WriteFile(a.path, func(w io.Writer) error { return png.Encode(w, a.last) })
+	return "the last frame in " + a.path, cli.WriteFile(a.path, func(w io.Writer) error { return png.Encode(w, a.last) })
 }
 
 // animation is an album that becomes a GIF. Of every frame but the first it keeps the
@@ -149,7 +148,7 @@ func (a *animation) close() (string, error) {
 	}
 	a.gif.Config.Width, a.gif.Config.Height = a.last.Rect.Dx(), a.last.Rect.Dy()
 	said := fmt.Sprintf("%d frames of %d × %d pixels, %v per second, in %s", len(a.gif.Image), a.gif.Config.Width, a.gif.Config.Height, a.fps, a.path)
-	return said, result.WriteFile(a.path, func(w io.Writer) error { return gif.EncodeAll(w, &a.gif) })
+	return said, cli.WriteFile(a.path, func(w io.Writer) error { return gif.EncodeAll(w, &a.gif) })
 }
 
 // difference is the smallest rectangle outside which two pictures of one size are equal,

@@ -20,7 +20,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/lockfile"
 
@@ -78,7 +77,7 @@ plugin of the same name.
 			if err != nil {
 				return err
 			}
-			if err := result.WriteFile(lock, pins.Encode); err != nil {
+			if err := cli.WriteFile(lock, pins.Encode); err != nil {
 				return err
 			}
 			if asJSON {

@@ -16,7 +16,6 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -56,7 +55,7 @@ files, by name.`,
 			if err != nil {
 				return err
 			}
-			if err := result.WriteFile(file, pins.Encode); err != nil {
+			if err := cli.WriteFile(file, pins.Encode); err != nil {
 				return err
 			}
 			if asJSON {
