@@ -28,10 +28,10 @@ type Runner struct {
 	Trust   bool // saved agents that are pickles are read, which runs code in them
 	plugins Plugins
 	warm    store.WarmStarts
-	// Three lists of labels. Agents that act in evaluations as they do when they learn;
-	// agents with fewer saved agents than runs that begin with one; agents that different
-	// programs saved.
-	notGreedy, reused, mixedAgents []string
+	// Lists of labels. Agents that act in evaluations as they do when they learn; agents with
+	// fewer saved agents than runs that begin with one; agents that different programs saved;
+	// agents that some runs of their experiment did not save, with these.
+	notGreedy, reused, mixedAgents, unsaved []string
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
 	lanes map[string]int
 	// widest are the lanes whose observations fit in a message, by environment. Check fills it in.
@@ -366,6 +366,9 @@ func (x *Runner) notes() (list []string) {
 	if len(x.mixedAgents) > 0 {
 		list = append(list, "Saved agents were made by different programs: "+strings.Join(x.mixedAgents, ", "))
 	}
+	if len(x.unsaved) > 0 {
+		list = append(list, "There are runs whose agents are not there, so they are passed over: "+strings.Join(x.unsaved, ", "))
+	}
 	if len(x.reused) > 0 {
 		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent; intervals and tests hold for these saved agents, not for others that training would give: "+strings.Join(x.reused, ", "))
 	}
@@ -386,6 +389,12 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 		}
 		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.reused, c.Name) {
 			x.reused = append(x.reused, c.Name)
+		}
+		if missing := saved.Missing(); len(missing) > 0 {
+			of := fmt.Sprintf("%s in %s (%d of its runs, the first is run %d)", c.Name, environment, len(missing), missing[0])
+			if !slices.Contains(x.unsaved, of) {
+				x.unsaved = append(x.unsaved, of)
+			}
 		}
 		if saved.Mixed() && !slices.Contains(x.mixedAgents, c.Name) {
 			x.mixedAgents = append(x.mixedAgents, c.Name)

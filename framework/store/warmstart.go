@@ -243,6 +243,23 @@ func (o SavedAgents) Mixed() bool {
 	return slices.ContainsFunc(o, func(f agentFile) bool { return f.Program != o[0].Program })
 }
 
+// Missing returns the runs without a saved agent: those of the experiment whose config is beside the
+// agents, or without one those before the last that has an agent.
+func (o SavedAgents) Missing() (runs []int) {
+	last := o[len(o)-1].Run
+	if of, err := (Dir{Path: filepath.Dir(filepath.Dir(o[0].path))}).Read(); err == nil {
+		last = of.Plan.Config.Runs - 1
+	}
+	for run, i := 0, 0; run <= last; run++ {
+		if i < len(o) && o[i].Run == run {
+			i++
+		} else {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
 // allPrograms returns the identities of the programs that made runs in the directory;
 // none if it does not say.
 func (d Dir) allPrograms() (map[string]bool, error) {
