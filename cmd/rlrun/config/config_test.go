@@ -117,6 +117,7 @@ func TestContent(t *testing.T) {
 		{"tag", "runs: !!binary AA==\n", "exp.yaml:1: tag !!binary is not supported; write the plain value"},
 		{"key twice", "runs: 1\nsteps: 2\nruns: 3\n", `exp.yaml:3: the key "runs" is here a second time (first on line 1); remove one`},
 		{"key a number", "1: 2\n", "exp.yaml:1: the key is the number 1; keys must be text (put it in quotes)"},
+		{"merge twice", "<<: {runs: 1}\n<<: {runs: 2}\n", "exp.yaml:2: << is here a second time; write one << with a list, [*a, *b]"},
 		{"merge of a number", "<<: 3\n", "exp.yaml:1: << needs a mapping, such as *anchor"},
 		{"octal", "runs: 010\nsteps: 1\n" + rest, "exp.yaml:1: runs: 010 may be read as octal; write 10, or 0o10 for octal"},
 		{"infinite", "runs: .inf\nsteps: 1\n" + rest, "exp.yaml:1: runs: must be a finite number, not .inf"},

@@ -179,6 +179,9 @@ func (e *expander) mapping(n, out *yaml.Node) (*yaml.Node, *Problem) {
 	var merged []*yaml.Node
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].ShortTag() == "!!merge" {
+			if merged != nil {
+				return nil, e.problem(n.Content[i], "<< is here a second time; write one << with a list, [*a, *b]")
+			}
 			m, problem := e.node(n.Content[i+1])
 			if problem != nil {
 				return nil, problem

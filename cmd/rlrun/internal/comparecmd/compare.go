@@ -295,6 +295,8 @@ func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, 
 			return nil, cli.Usagef("--scores %s: low and high must be different numbers", text)
 		case !slices.Contains(environments, env):
 			return nil, cli.Usagef("--scores: no environment is called %q%s", env, cli.Suggest(env, environments, ""))
+		case out[env] != compare.Range{}:
+			return nil, cli.Usagef("--scores: %s is given twice", env)
 		}
 		out[env] = compare.Range{Low: l, High: h}
 	}

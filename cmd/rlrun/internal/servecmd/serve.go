@@ -84,6 +84,9 @@ func serve(cmd *cobra.Command, dirs []string, addr, token, tokenFile string, asJ
 	if err != nil {
 		return cli.Usagef("--addr must be HOST:PORT, such as 127.0.0.1:8080, not %q", addr)
 	}
+	if token != "" && tokenFile != "" {
+		return cli.Usagef("--token and --token-file both give a token; give one of the two")
+	}
 	token, err = chosenToken(token, tokenFile)
 	if err != nil {
 		return err
