@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )

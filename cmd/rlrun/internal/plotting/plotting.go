@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
