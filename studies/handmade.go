@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -52,7 +51,7 @@ func writeHandmade(name string) (string, error) {
 // handmadeBoard prints how agents score on tasks written by hand, and how the first two compare
 // with the others.
 func handmadeBoard(s *study) error {
-	tasks, err := handmadeTasks(strings.Replace(s.name, "-short", "", 1))
+	tasks, err := handmadeTasks(baseName(s.name))
 	if err != nil {
 		return err
 	}

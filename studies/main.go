@@ -59,6 +59,7 @@ var studies = map[string]func(*study) error{
 	"handmade-second-short":   handmadeBoard,
 	"handmade-last":           handmadeBoard,
 	"handmade-last-short":     handmadeBoard,
+	"handmade-last-long":      handmadeBoard,
 	"leaderboard":             leaderboard,
 	"leaderboard-bounds":      leaderboard,
 	"leaderboard-new":         leaderboard,
@@ -98,7 +99,7 @@ func run(name string) error {
 // execute makes the runs of an experiment that are not there yet, and returns its
 // results.
 func execute(name string) (*study, error) {
-	base := strings.Replace(name, "-short", "", 1) // the same tasks and agents
+	base := baseName(name)
 	path := "configs/" + base + ".yaml"
 	var err error
 	if handmadeHalves[base] != nil {
@@ -113,7 +114,12 @@ func execute(name string) (*study, error) {
 	}
 	args := []string{"run", "./cmd/rlrun", "run", path, "--resume"}
 	if base != name {
-		args = append(args, "--steps", "1000", "--out", filepath.Join("results", name))
+		args = append(args, "--out", filepath.Join("results", name), "--steps")
+		if strings.HasSuffix(name, "-long") {
+			args = append(args, "100000", "--runs", "2")
+		} else {
+			args = append(args, "1000")
+		}
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // stdout is for the page
@@ -121,6 +127,15 @@ func execute(name string) (*study, error) {
 		return nil, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
 	}
 	return load(name, filepath.Join("results", name), os.Stdout)
+}
+
+// baseName returns the study of the same tasks and agents, in runs of the usual length.
+func baseName(name string) string {
+	name = strings.TrimSuffix(name, "-short")
+	if handmadeHalves[strings.TrimSuffix(name, "-long")] != nil {
+		return strings.TrimSuffix(name, "-long")
+	}
+	return name
 }
 
 // study is an experiment's results and where tables and figures of them go.

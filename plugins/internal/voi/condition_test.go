@@ -86,9 +86,9 @@ func TestPrizesByDefinition(t *testing.T) {
 				var routes routes
 				worth := 1 + 5*rng.Float64()
 				a.finder.find(&routes, m, s, worth, false)
-				c := pairCase{value: m.values[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: math.Pow(horizon, 2*rng.Float64()-1) - 0.1, h: a.shown(i, &routes)}
+				c := pairCase{value: m.values[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: math.Pow(horizon, 2*rng.Float64()-1) - 0.1, shown: a.shown(i, &routes)}
 				if rng.IntN(2) == 0 { // nearly as good as this pair, so that it takes many tries to tell
-					c.bestOther = repeatValue(m.gamma, c.h.r+m.gamma*c.h.v-c.value, c.h) * (0.9 + 0.2*rng.Float64())
+					c.bestOther = repeatValue(m.gamma, c.shown.r+m.gamma*c.shown.v-c.value, c.shown) * (0.9 + 0.2*rng.Float64())
 				}
 				var o outcomes
 				p.prospects.newOutcomes(&o, m, s, routes.f, routes.c)
@@ -177,7 +177,7 @@ func TestPreposteriorVariance(t *testing.T) {
 	}
 	p.plan(0, 500)
 	a, x := &p.gains, &p.belief.pairs[0]
-	c := pairCase{h: a.shown(0, &a.best[0]), base: row{r: x.mean}}
+	c := pairCase{shown: a.shown(0, &a.best[0]), base: row{r: x.mean}}
 	a.deviate(&c, x, &a.best[0], 0)
 	for _, k := range []float64{1, 3, 12, 100} {
 		a.tried(&c, x, 0, k)
@@ -531,8 +531,8 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	}
 	p.Plan(0, 5000)
 	a, x := &p.gains, &p.belief.pairs[0]
-	c := pairCase{h: a.shown(0, &a.best[0]), outcomes: a.outcomes.at(nil, p.model.found[0])}
-	c.base = c.h
+	c := pairCase{shown: a.shown(0, &a.best[0]), outcomes: a.outcomes.at(nil, p.model.found[0])}
+	c.base = c.shown
 	a.deviate(&c, x, &a.best[0], 1)
 	top := max(p.model.values[0], p.model.values[1])
 	for _, k := range []float64{1, 4, 64} {
@@ -568,7 +568,7 @@ func TestRowsAreDistributions(t *testing.T) {
 			continue
 		}
 		p.check(i / 2)
-		c := pairCase{h: a.shown(i, &a.best[i/2]), outcomes: a.outcomes.at(nil, m.found[i])}
+		c := pairCase{shown: a.shown(i, &a.best[i/2]), outcomes: a.outcomes.at(nil, m.found[i])}
 		c.base = means(c.outcomes)
 		c.base.r = p.prospects.newRewards(p.belief, &x)
 		a.deviate(&c, &x, &a.best[i/2], 1)

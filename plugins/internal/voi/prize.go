@@ -48,7 +48,7 @@ type pairCase struct {
 	bestOther float64 // what the best other action is worth
 	own       float64 // what it is worth itself
 	shifts    float64 // by how much bestOther grows with the reward of this pair
-	h         row     // of what it has shown
+	shown     row     // of what it has shown
 	base      row     // of what is believed of the rest
 	deviation row     // by how much h moves for a standard deviation of what the tries may show
 	up, down  float64 // after so many standard deviations h is the row of the best, or the worst, successor shown
@@ -167,7 +167,7 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 		if p := &m.belief.pairs[i]; p.n > 0 {
 			c.base.r = a.prospects.newRewards(m.belief, p)
 		}
-		c.h = a.shown(i, w)
+		c.shown = a.shown(i, w)
 		if c.policy && m.belief.pairs[i].n > 0 && m.trial[i] > 0 {
 			c.value -= m.trial[i] // the mean of its rows is worth 0
 		}
@@ -398,16 +398,16 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 	if c.policy {
 		worth = 0
 	}
-	mean := gamma * (c.h.v + worth*c.h.f - c.h.c)
+	mean := gamma * (c.shown.v + worth*c.shown.f - c.shown.c)
 	var cv, cf, cc, variance float64
 	worst, best := math.Inf(1), math.Inf(-1)
 	for k, y := range p.next {
 		z := gamma*(a.model.values[y]+worth*w.f[y]-w.c[y]) - mean
 		worst, best = min(worst, z), max(best, z)
 		q := p.count[k] / p.n
-		cv += q * z * (a.model.values[y] - c.h.v)
-		cf += q * z * (w.f[y] - c.h.f)
-		cc += q * z * (w.c[y] - c.h.c)
+		cv += q * z * (a.model.values[y] - c.shown.v)
+		cf += q * z * (w.f[y] - c.shown.f)
+		cc += q * z * (w.c[y] - c.shown.c)
 		variance += q * z * z
 	}
 	ofReward := p.m2 / p.n / (p.n + 1)
@@ -501,36 +501,36 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows flo
 	a.scenarios = a.scenarios[:0]
 	n := p.n
 	fresh, freshR := a.model.fresh[i], a.model.freshR[i]
-	q, after := a.model.belief.successors.ahead(&p.toNext, n, 1, k)
-	shows = q
-	qr, afterR := a.model.belief.rewards.ahead(&p.toReward, n, a.model.belief.unpaid(p), k)
-	if q+qr > 1 {
-		q, qr = q/(q+qr), qr/(q+qr)
+	showsNew, after := a.model.belief.successors.ahead(&p.toNext, n, 1, k)
+	shows = showsNew
+	paysNew, afterR := a.model.belief.rewards.ahead(&p.toReward, n, a.model.belief.unpaid(p), k)
+	if showsNew+paysNew > 1 {
+		showsNew, paysNew = showsNew/(showsNew+paysNew), paysNew/(showsNew+paysNew)
 	}
-	old := 1 - q - qr
+	old := 1 - showsNew - paysNew
 	// The probabilities of new outcomes and of the base where there is a new successor,
 	// and where there is a new reward, keep the means.
 	mass, massR := fresh, freshR
-	if q > 0 {
-		mass = min(1, max(after, (fresh*(1-qr)-old*after)/q))
+	if showsNew > 0 {
+		mass = min(1, max(after, (fresh*(1-paysNew)-old*after)/showsNew))
 	}
-	if qr > 0 {
-		massR = min(1, max(afterR, (freshR*(1-q)-old*afterR)/qr))
+	if paysNew > 0 {
+		massR = min(1, max(afterR, (freshR*(1-showsNew)-old*afterR)/paysNew))
 	}
 	mix := func(x, y, w float64) float64 { return x + w*(y-x) }
-	h, b, t := c.h, c.base, c.deviation
+	shown, base, deviation := &c.shown, &c.base, &c.deviation
 	if old > 0 {
 		a.moves = moves(a.moves[:0], math.Sqrt(k/(n+k)), c.up, c.down)
 		for j, z := range normal {
 			u := a.moves[j]
 			x := row{
-				r: mix(min(1, max(0, h.r+u*t.r)), b.r, afterR), v: mix(h.v+u*t.v, b.v, after),
-				f: mix(min(1, max(0, h.f+u*t.f)), b.f, after), c: mix(max(0, h.c+u*t.c), b.c, after),
+				r: mix(min(1, max(0, shown.r+u*deviation.r)), base.r, afterR), v: mix(shown.v+u*deviation.v, base.v, after),
+				f: mix(min(1, max(0, shown.f+u*deviation.f)), base.f, after), c: mix(max(0, shown.c+u*deviation.c), base.c, after),
 			}
 			a.scenarios = append(a.scenarios, scenario{old * z.p, x, 0})
 		}
 	}
-	now := row{r: mix(h.r, b.r, freshR), v: mix(h.v, b.v, fresh), f: mix(h.f, b.f, fresh), c: mix(h.c, b.c, fresh)}
+	now := row{r: mix(shown.r, base.r, freshR), v: mix(shown.v, base.v, fresh), f: mix(shown.f, base.f, fresh), c: mix(shown.c, base.c, fresh)}
 	draws := 3
 	if k == 1 {
 		draws = 1
@@ -540,15 +540,15 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows flo
 		w := weights[j]
 		rest := 1 - w - after
 		for _, o := range c.outcomes {
-			x := row{r: now.r, v: rest*h.v + w*o.v + after*b.v, f: rest*h.f + w*o.f + after*b.f, c: rest*h.c + w*o.c + after*b.c}
-			a.scenarios = append(a.scenarios, scenario{q * o.p / float64(draws), x, o.record})
+			x := row{r: now.r, v: rest*shown.v + w*o.v + after*base.v, f: rest*shown.f + w*o.f + after*base.f, c: rest*shown.c + w*o.c + after*base.c}
+			a.scenarios = append(a.scenarios, scenario{showsNew * o.p / float64(draws), x, o.record})
 		}
 		w = weightsR[j]
 		rest = 1 - w - afterR
 		for _, o := range a.prospects.again {
 			x := now
-			x.r = rest*h.r + w*o.r + afterR*b.r
-			a.scenarios = append(a.scenarios, scenario{qr * o.p / float64(draws), x, 0})
+			x.r = rest*shown.r + w*o.r + afterR*base.r
+			a.scenarios = append(a.scenarios, scenario{paysNew * o.p / float64(draws), x, 0})
 		}
 	}
 	return shows

@@ -175,7 +175,7 @@ func TestScenariosAreAMartingale(t *testing.T) {
 		if p.belief.pairs[i].n > 0 {
 			c.base.r = p.prospects.newRewards(p.belief, &p.belief.pairs[i])
 		}
-		c.h = a.shown(i, &best)
+		c.shown = a.shown(i, &best)
 		want := -m.trial[i]
 		for _, k := range []float64{1, 5, 80} {
 			if p.belief.pairs[i].n == 0 {
@@ -474,7 +474,7 @@ func TestSurePairs(t *testing.T) {
 		}
 		p.plan(0, 500)
 		x := &p.belief.pairs[0]
-		c := pairCase{h: p.gains.shown(0, &p.gains.best[0])}
+		c := pairCase{shown: p.gains.shown(0, &p.gains.best[0])}
 		p.gains.deviate(&c, x, &p.gains.best[0], 3)
 		return c.deviation.r
 	}
