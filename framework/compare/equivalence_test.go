@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -151,9 +152,9 @@ func TestPowerReference(t *testing.T) {
 		needed     int
 		detectable float64 // of 34 runs
 	}{{true, 1, 0.8, 34, 0.4952}, {true, 1, 0.9, 44, 0.5729}, {false, math.Sqrt2, 0.8, 64, 0.6902}} {
-		s := Power{Paired: c.paired, Runs: 34, SD: c.sd, Alpha: 0.05, Difference: 0.5}
+		s := Power{Paired: c.paired, Runs: 34, SD: result.Number(c.sd), Alpha: 0.05, Difference: 0.5}
 		s.plan(c.power)
-		if s.Needed < c.needed || s.Needed > c.needed+1 || s.Cautious <= s.Needed || math.Abs(s.Detectable-c.detectable) > 0.002 {
+		if s.Needed < c.needed || s.Needed > c.needed+1 || s.Cautious <= s.Needed || math.Abs(float64(s.Detectable)-c.detectable) > 0.002 {
 			t.Errorf("%+v: needed %d, cautious %d, detectable %v", c, s.Needed, s.Cautious, s.Detectable)
 		}
 	}
@@ -170,7 +171,7 @@ func TestPowerHolds(t *testing.T) {
 	s := must.Get(Powers([]*Input{in}, usual, map[string]float64{"": 1.2}, 0.8))(t)[0]
 	decided := 0
 	for range 1000 {
-		if p, _ := stat.SignFlip(normal(rng, s.Needed, 1.2, s.SD), 9999, rng.Uint64()); p <= 0.05 {
+		if p, _ := stat.SignFlip(normal(rng, s.Needed, 1.2, float64(s.SD)), 9999, rng.Uint64()); p <= 0.05 {
 			decided++
 		}
 	}
@@ -180,7 +181,7 @@ func TestPowerHolds(t *testing.T) {
 	// Three agents are two comparisons; fewer than two runs say nothing.
 	in = experiment("pilot", 1, []string{"a", "b", "c"}, [][]float64{x, y, append(normal(rng, 1, 0, 1), slices.Repeat([]float64{math.NaN()}, 11)...)})
 	two := must.Get(Powers([]*Input{in}, usual, map[string]float64{"env 0": 1.2}, 0.8))(t)
-	if two[0].Alpha != 0.025 || two[0].Needed <= s.Needed || two[1].Needed != 0 || !math.IsNaN(two[1].Detectable) {
+	if two[0].Alpha != 0.025 || two[0].Needed <= s.Needed || two[1].Needed != 0 || !math.IsNaN(float64(two[1].Detectable)) {
 		t.Errorf("%+v", two)
 	}
 	for _, bad := range []map[string]float64{{}, {"env 1": 1}, {"": -1}} {

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -15,34 +14,19 @@ import (
 // Power says how many runs decide a difference between two agents in an environment. Its numbers
 // are those of t tests at level Alpha: differences of runs are taken as normal.
 type Power struct {
-	Environment string  // label
-	A           string  // label
-	B           string  // label
-	Paired      bool    // whether run k of A and of B meet the same draws
-	Runs        int     // of each agent in the pilot; pairs if paired
-	SD          float64 // standard deviation of the differences; unpaired: root of the sum of both variances. NaN of fewer than two runs
-	Alpha       float64 // level of the test, divided by the number of comparisons
-	Detectable  float64 // difference that the pilot's number of runs decides; NaN if it can decide none
-	Difference  float64 // that is to be decided
-	Needed      int     // runs of each agent that decide it; 0: not known
+	Environment string        `json:"environment"`      // label
+	A           string        `json:"a"`                // label
+	B           string        `json:"b"`                // label
+	Paired      bool          `json:"paired"`           // whether run k of A and of B meet the same draws
+	Runs        int           `json:"runs"`             // of each agent in the pilot; pairs if paired
+	SD          result.Number `json:"sd"`               // standard deviation of the differences; unpaired: root of the sum of both variances. NaN of fewer than two runs
+	Alpha       float64       `json:"alpha"`            // level of the test, divided by the number of comparisons
+	Detectable  result.Number `json:"detectable"`       // difference that the pilot's number of runs decides; NaN if it can decide none
+	Difference  float64       `json:"difference"`       // that is to be decided
+	Needed      int           `json:"needed,omitempty"` // runs of each agent that decide it; 0: not known
 	// Cautious is Needed with the upper 80 % limit of the standard deviation in place of its
 	// estimate, which is uncertain (Browne 1995).
-	Cautious int
-}
-
-// MarshalJSON writes what is not known as null.
-func (s Power) MarshalJSON() ([]byte, error) {
-	runs := func(n int) any {
-		if n == 0 {
-			return nil
-		}
-		return n
-	}
-	return json.Marshal(map[string]any{
-		"environment": s.Environment, "a": s.A, "b": s.B, "paired": s.Paired, "runs": s.Runs, "sd": result.Number(s.SD),
-		"alpha": s.Alpha, "detectable": result.Number(s.Detectable), "difference": s.Difference,
-		"needed": runs(s.Needed), "cautious": runs(s.Cautious),
-	})
+	Cautious int `json:"cautious,omitempty"`
 }
 
 // Powers says for each comparison of Compare how many runs decide a difference with the given
@@ -71,9 +55,9 @@ func Powers(inputs []*Input, o Options, differences map[string]float64, power fl
 			}
 			if s.Paired = !o.Unpaired && a.input.Streams[env].differs(b.input.Streams[env]) == ""; s.Paired {
 				d, _, _ := pair(x, y)
-				s.Runs, s.SD = len(d), deviation(d)
+				s.Runs, s.SD = len(d), result.Number(deviation(d))
 			} else {
-				s.Runs, s.SD = min(len(x.values), len(y.values)), math.Hypot(deviation(x.values), deviation(y.values))
+				s.Runs, s.SD = min(len(x.values), len(y.values)), result.Number(math.Hypot(deviation(x.values), deviation(y.values)))
 			}
 			out = append(out, s)
 		}
@@ -95,16 +79,17 @@ const mostNeeded = 1 << 30
 
 // plan fills in what follows from SD and Alpha.
 func (s *Power) plan(power float64) {
-	s.Detectable = s.detectable(s.SD, s.Runs, power)
-	if math.IsNaN(s.SD) {
+	sd := float64(s.SD)
+	s.Detectable = result.Number(s.detectable(sd, s.Runs, power))
+	if math.IsNaN(sd) {
 		return
 	}
 	degrees := float64(s.Runs - 1)
 	if !s.Paired {
 		degrees *= 2
 	}
-	upper := s.SD * math.Sqrt(degrees/distuv.ChiSquared{K: degrees}.Quantile(0.2))
-	s.Needed, s.Cautious = s.needed(s.SD, power), s.needed(upper, power)
+	upper := sd * math.Sqrt(degrees/distuv.ChiSquared{K: degrees}.Quantile(0.2))
+	s.Needed, s.Cautious = s.needed(sd, power), s.needed(upper, power)
 }
 
 // detectable is the difference that n runs decide.

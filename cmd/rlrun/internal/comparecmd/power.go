@@ -35,7 +35,7 @@ that it was one: choosing the number of runs by the spread leaves the level as i
   alpha                level of each test
   detectable           difference that the runs of the pilot decide
   difference           that is to be decided
-  needed, cautious     runs of each agent; null if the pilot has too few runs`
+  needed, cautious     runs of each agent; absent if the pilot has too few runs`
 
 // NewPower returns the command rlrun power.
 func NewPower(*host.App) *cobra.Command {
@@ -94,7 +94,7 @@ func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, power fl
 		difference := powers[i].Difference
 		for ; i < len(powers) && powers[i].Environment == env; i++ {
 			p := &powers[i]
-			rows = append(rows, []string{p.A, p.B, strconv.Itoa(p.Runs), short(p.SD), short(p.Detectable), runs(p.Needed), runs(p.Cautious)})
+			rows = append(rows, []string{p.A, p.B, strconv.Itoa(p.Runs), short(float64(p.SD)), short(float64(p.Detectable)), runs(p.Needed), runs(p.Cautious)})
 		}
 		table := result.RenderTable(header, rows, func(column int) bool { return column > 1 })
 		if _, err := fmt.Fprintf(w, "%s: runs that decide a difference of %g in %s\n%s\n\n", env, difference, o.Metric, table); err != nil {
