@@ -35,7 +35,7 @@ const (
 // builtin lists the host's metrics in the order in which they are shown.
 var builtin = [...]Definition{
 	{
-		Name: Reward, Title: "mean reward", Axis: "mean reward per step (window mean)", Unit: "reward",
+		Name: Reward, Title: "mean reward", Axis: "mean reward per step", Unit: "reward",
 		Text:   "Mean reward of the steps since the previous recorded step; in summaries, of all steps.",
 		Better: Higher, Value: Mean, EveryStep: true, Always: true, Default: true, Keep: 9,
 		At:     func(w *Window) float64 { return w.Reward / w.Width },
@@ -73,7 +73,7 @@ var builtin = [...]Definition{
 		At: func(w *Window) float64 { return w.Recent },
 	},
 	{
-		Name: EpisodeRate, Title: "episode rate", Axis: "episodes per step (window mean)", Unit: "episodes per step",
+		Name: EpisodeRate, Title: "episode rate", Axis: "episodes per step", Unit: "episodes per step",
 		Text:  "Share of the steps since the previous recorded step at which an episode ended; in summaries, of all steps. Its inverse is the mean length of an episode.",
 		Value: Mean, EveryStep: true,
 		At:     func(w *Window) float64 { return float64(w.Episodes) / w.Width },
@@ -109,14 +109,14 @@ var builtin = [...]Definition{
 		},
 	},
 	{
-		Name: OptimalAction, Title: "optimal actions", Axis: "share of optimal actions (window mean)",
+		Name: OptimalAction, Title: "optimal actions", Axis: "share of optimal actions",
 		Text:   "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps.",
 		Better: Higher, Value: Mean, EveryStep: true, Model: true, Default: true, Keep: 3,
 		At:     func(w *Window) float64 { return w.Optimal / w.Width },
 		Bounds: share,
 	},
 	{
-		Name: ExplorationShare, Title: "exploration share", Axis: "share of exploratory steps (window mean)",
+		Name: ExplorationShare, Title: "exploration share", Axis: "share of exploratory steps",
 		Text:  "Share of the steps since the previous recorded step at which an option other than the greedy one was in force; in summaries, of all steps.",
 		Value: Mean, EveryStep: true, Default: true,
 		At:     func(w *Window) float64 { return w.Explored / w.Width },

@@ -42,7 +42,7 @@ const (
 type Definition struct {
 	Name   Name   `json:"name"`             // in configs and files
 	Title  string `json:"title"`            // "cumulative reward"
-	Axis   string `json:"axis,omitempty"`   // "mean reward per step (window mean)"; default: title and unit
+	Axis   string `json:"axis,omitempty"`   // "mean reward per step"; default: title and unit
 	Text   string `json:"text,omitempty"`   // one sentence
 	Unit   string `json:"unit,omitempty"`   // of one value: "reward", "steps"; empty: none
 	Better Better `json:"better,omitempty"` // how values are compared

@@ -30,10 +30,10 @@ func ExampleAggregate() {
 	// Output:
 	// [2 3 4]
 	// walk, 10 steps
-	//  agent     runs  final reward  mean reward  cumulative reward  Δ cumulative to first
-	// ─────────────────────────────────────────────────────────────────────────────────────
+	//  agent     runs  final reward  mean reward  cumulative reward  cumulative reward vs first
+	// ──────────────────────────────────────────────────────────────────────────────────────────
 	//  greedy       3   0.10 ± 0.25  0.10 ± 0.25          1.0 ± 2.5
-	//  thompson     3   0.30 ± 0.25  0.30 ± 0.25          3.0 ± 2.5                     +2
+	//  thompson     3   0.30 ± 0.25  0.30 ± 0.25          3.0 ± 2.5                          +2
 	//
 	// Notice: 1 of 9 means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ: first cumulative_reward of thompson in walk.
 	// Means over runs ± half of the 95 % confidence interval.

@@ -30,10 +30,10 @@ func TestTable(t *testing.T) {
 	var buf bytes.Buffer
 	must.Do(t, WriteTable(&buf, s, 0))
 	const want = `e, f, 1 steps
- agent  runs  failed  missing  final reward  mean reward  cumulative reward  Δ cumulative to first
-───────────────────────────────────────────────────────────────────────────────────────────────────
+ agent  runs  failed  missing  final reward  mean reward  cumulative reward  cumulative reward vs first
+────────────────────────────────────────────────────────────────────────────────────────────────────────
  a         2       0        1        2 ± 13       2 ± 13             2 ± 13
- b         2       1        0             5            5                  5                +3 ± 13
+ b         2       1        0             5            5                  5                     +3 ± 13
 
 Notice: 3 of 9 means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ: first reward of b in e, f.
 Means over runs ± half of the 95 % confidence interval.
@@ -53,7 +53,7 @@ func TestTableFitsWidth(t *testing.T) {
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
-	if got := buf.String(); !strings.Contains(got, "  mean reward  ") || !strings.Contains(got, "Left out at 80 columns: Δ cumulative to first. A wider terminal") {
+	if got := buf.String(); !strings.Contains(got, "  mean reward  ") || !strings.Contains(got, "Left out at 80 columns: cumulative reward vs first. A wider terminal") {
 		t.Error(got)
 	}
 	// The metric of the comparison stays, whatever its rank, and all that goes is named.
@@ -61,11 +61,12 @@ func TestTableFitsWidth(t *testing.T) {
 	for _, width := range []int{45, 50, 60, 70, 80, 90, 99} {
 		buf.Reset()
 		must.Do(t, WriteTable(&buf, s, width))
-		shown, left, _ := strings.Cut(strings.Join(strings.Fields(buf.String()), " "), "Left out")
+		said := strings.ReplaceAll(strings.Join(strings.Fields(buf.String()), " "), deltaTitle, "difference")
+		shown, left, _ := strings.Cut(said, "Left out")
 		if !strings.Contains(shown, "final reward") {
 			t.Fatalf("%d columns: %s", width, &buf)
 		}
-		for _, title := range []string{"mean reward", "cumulative reward", "Δ cumulative to first"} {
+		for _, title := range []string{"mean reward", "cumulative reward", "difference"} {
 			if strings.Contains(shown, " "+title+" ") == strings.Contains(left, title) {
 				t.Errorf("%d columns: %q in the table and out of it, or neither: %s", width, title, &buf)
 			}

@@ -110,7 +110,7 @@ func fitTable(s *Summary, env string, width int) string {
 	return out
 }
 
-const deltaTitle = "Δ cumulative to first"
+const deltaTitle = "cumulative reward vs first"
 
 // column is one column of a table: a header and a cell an agent.
 type column struct {

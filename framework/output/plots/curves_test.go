@@ -97,7 +97,7 @@ func TestNewFigure(t *testing.T) {
 	s := outputtest.Demo(t, []string{"a", "b", "c"}, 1000, 50, 5, true)
 	const env = "bernoulli-bandit, 16 arms"
 	f := must.Get(NewFigure(s, env, result.Reward, Options{}))(t)
-	if len(f.Lines) != 3 || !f.LogX || len(f.Levels) != 1 || f.Levels[0].Y != 0.941 || f.YLabel != "mean reward per step (window mean)" {
+	if len(f.Lines) != 3 || !f.LogX || len(f.Levels) != 1 || f.Levels[0].Y != 0.941 || f.YLabel != "mean reward per step" {
 		t.Errorf("got %d lines, log %v, levels %v, y %q", len(f.Lines), f.LogX, f.Levels, f.YLabel)
 	}
 	if c := s.Curve(env, "b", result.Reward); !equal(f.Lines[1].Y, c.Mean) || !equal(f.Lines[1].Low, c.Low) || !equal(f.Lines[1].High, c.High) {

@@ -50,7 +50,7 @@ func TestPanels(t *testing.T) {
 	}
 	var svg bytes.Buffer
 	must.Do(t, p.WriteSVG(&svg))
-	for _, text := range []string{">up<", ">down<", ">up again<", ">a24<", ">15 more agents<", ">Mean reward per step (window mean), over steps<"} {
+	for _, text := range []string{">up<", ">down<", ">up again<", ">a24<", ">15 more agents<", ">Mean reward per step, over steps<"} {
 		if strings.Count(svg.String(), text) != 1 {
 			t.Errorf("%q is not there once", text)
 		}

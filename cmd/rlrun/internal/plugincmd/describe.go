@@ -44,7 +44,7 @@ func printDescription(w io.Writer, d vector.Description) error {
 		fmt.Fprintf(w, "Requires: %s\n", d.Requires)
 	}
 	if len(d.Breaks) > 0 {
-		fmt.Fprintln(w, "Breaks by design (laws of agents, docs/agents.md):")
+		fmt.Fprintln(w, "Laws of agents that do not hold, by design (docs/agents.md):")
 		for _, law := range slices.Sorted(maps.Keys(d.Breaks)) {
 			fmt.Fprintf(w, "  %s: %s\n", law, d.Breaks[law])
 		}
