@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // benchmark is a policy of benchmarks and its belief.
@@ -61,7 +62,7 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 		for i := range means {
 			means[i] = rngs[0].Float64()
 		}
-		start := time.Now()
+		start := processor.Time()
 		for range steps {
 			for k, p := range policies {
 				arm := p.SelectArm(rngs[k])
@@ -72,7 +73,7 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 				p.Update(arm, reward, rngs[k])
 			}
 		}
-		spent += time.Since(start)
+		spent += processor.Time() - start
 	}
 	return float64(spent.Nanoseconds()) / float64(b.N) / steps / float64(bandits)
 }

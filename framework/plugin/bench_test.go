@@ -8,6 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // unending are the parameters of an environment whose episodes do not end.
@@ -66,7 +67,7 @@ func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int, params s
 		}
 	}
 	b.ReportAllocs()
-	began := processorTime(b, pids)
+	began := processor.Time(pids...)
 	for b.Loop() {
 		if err := env.Step(ctx, actions, &feedback.TimeSteps); err != nil {
 			b.Fatal(err)
@@ -79,7 +80,7 @@ func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int, params s
 		proceed(actions.Signals)
 		proceed(feedback.Signals)
 	}
-	b.ReportMetric(float64(processorTime(b, pids)-began)/float64(b.N*lanes), "cpu-ns/lane")
+	b.ReportMetric(float64(processor.Time(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
 }
 

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -158,8 +160,13 @@ func TestPythonEnds(t *testing.T) {
 }
 
 // BenchmarkPython steps environments in Python, one that numpy steps and one that Python steps,
-// and the latter in turn with an agent in Python, over the socket and over gRPC.
+// and the latter in turn with an agent in Python, over the socket and over gRPC. The plain loop
+// steps the same environment and agent in one process of Python.
 func BenchmarkPython(b *testing.B) {
+	b.Run("river/plain", func(b *testing.B) {
+		out := must.Get(exec.Command(pythonCommand(b), "testdata/plain.py", strconv.Itoa(max(b.N, 1000))).Output())(b)
+		b.ReportMetric(must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b), "cpu-ns/lane")
+	})
 	for name, o := range map[string]plugin.LaunchOptions{"socket": {}, "grpc": overGRPC} {
 		example := func(name string) *plugin.Process {
 			return launchPython(b, o, filepath.Join("../../python/examples", name+".py"))
