@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rlrun
-from rlrun import _abilities, _goplugin, errors, spaces
+from rlrun import _abilities, _goplugin, _steps, errors, spaces
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
@@ -125,7 +125,8 @@ class Process:
                 _goplugin.SOCKET_DIR: directory,
             }
         )
-        environ.pop(_goplugin.CLIENT_CERT, None)
+        for name in (_goplugin.CLIENT_CERT, _steps.VARIABLE):  # of another host, if this is a plugin
+            environ.pop(name, None)
         if identity:
             environ[_goplugin.CLIENT_CERT] = identity.pem.decode()
         self._process = subprocess.Popen(
