@@ -206,6 +206,12 @@ func (b Box) Validate() error {
 		if math.IsNaN(low) || math.IsNaN(high) || low > high {
 			return fmt.Errorf("space: box with bounds [%v, %v] at element %d", low, high, i)
 		}
+		for _, x := range []float64{low, high} {
+			wide := b.Type == Uint8 && (x < 0 || x >= 256) || b.Type == Float32 && math.IsInf(float64(float32(x)), 0)
+			if wide && !math.IsInf(x, 0) {
+				return fmt.Errorf("space: box of %v with bounds [%v, %v] at element %d; %[1]v does not have %[5]v", b.Type, low, high, i, x)
+			}
+		}
 		if b.Type == Float64 || b.Type == Float32 {
 			continue
 		}

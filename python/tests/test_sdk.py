@@ -966,6 +966,13 @@ def test_a_spec_that_is_none_names_the_cure() -> None:
         with_id(None, "me/painted@1")
 
 
+@pytest.mark.parametrize(("low", "high", "dtype"), [(-300, 300, "uint8"), (0, 256, "uint8"), (-1e39, 1e39, "float32")])
+def test_bounds_are_of_their_type(low: float, high: float, dtype: Any) -> None:
+    with pytest.raises(ValueError, match=f"{dtype} does not have"):
+        rlrun.Box(low, high, (1,), dtype)
+    assert rlrun.Box(-math.inf, math.inf, (1,), dtype)
+
+
 def test_bounds_left_out_are_unknown() -> None:
     """A spec or a message with the bounds 0 and 0 declares none."""
     two = rlrun.Discrete(2)

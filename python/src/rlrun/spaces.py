@@ -133,6 +133,11 @@ class Box:
         bounds = [np.array(np.broadcast_to(np.asarray(b, np.float64), shape)) for b in (low, high)]
         if not np.all(bounds[0] <= bounds[1]):
             raise ValueError("Box whose low is not ≤ its high")
+        finite = np.concatenate([b[np.isfinite(b)] for b in bounds])
+        with np.errstate(over="ignore"):
+            beyond = (finite < 0) | (finite >= 256) if dtype == "uint8" else np.isinf(finite.astype(np.float32))
+        if dtype in ("uint8", "float32") and beyond.any():
+            raise ValueError(f"Box of {dtype} from {low} to {high}: {dtype} does not have {finite[beyond][0]}")
         if dtype in ("uint8", "int64"):
             first, last = np.ceil(bounds[0]), np.floor(bounds[1])
             if dtype == "uint8":
@@ -272,6 +277,8 @@ def as_array(value: Any, shape: tuple[int, ...], name: str) -> Array:
 
 def _array(value: Any, name: str) -> Array:
     """Return an answer as an array in the type in which it arrived."""
+    if np.ma.is_masked(value):
+        raise InvalidAnswer(f"{name} is masked ({shown(value)}), which is no number: fill it in")
     try:
         array = np.asarray(value)
     except Exception as e:  # rows of unequal lengths, or whatever others' arrays raise
@@ -344,7 +351,7 @@ def as_flag(value: Any, name: str) -> bool:
     if type(value) is bool:
         return value
     array = np.asarray(value) if isinstance(value, (numbers.Integral, np.bool_)) or hasattr(value, "dtype") else None
-    if array is None or array.size != 1 or not _flags(array):
+    if array is None or array.size != 1 or np.ma.is_masked(value) or not _flags(array):
         raise InvalidAnswer(f"{name} is {shown(value)}, a {type(value).__name__}: must be True or False")
     return bool(array.item())
 

@@ -151,6 +151,9 @@ func anySpace(t *rapid.T, name string) space.Space {
 	}
 	bound := rapid.OneOf(rapid.Just(math.Inf(1)), rapid.Float64Range(0, 255))
 	b.Low = []float64{-bound.Draw(t, "low")}
+	if b.Type == space.Uint8 && !math.IsInf(b.Low[0], 0) {
+		b.Low[0] = 0
+	}
 	for range b.Width() {
 		b.High = append(b.High, bound.Draw(t, "high"))
 	}
