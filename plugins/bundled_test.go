@@ -208,7 +208,7 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 			a = must.Get(explore.New(t.Context(), a.Abilities().Options, e.Spec(), 2, *tt.host))(t)
 		}
 		allocations := func(steps int) float64 {
-			return testing.AllocsPerRun(5, func() {
+			return testing.AllocsPerRun(2, func() {
 				must.Get(loop.Run(t.Context(), loop.Batch{
 					Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: steps,
 				}))(t)
