@@ -67,6 +67,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"environments: is empty", func(c *Config) { c.Environments = nil }},
 		{`agents[1]: the name "a\nb" has a line break`, func(c *Config) { c.Agents[1].Name = "a\nb" }},
 		{"agents[1]: the name \"one\" is taken by agents[0]", func(c *Config) { c.Agents[1].Name = "one" }},
+		{"agents[1]: the name \"one \" is taken by agents[0], or looks like it", func(c *Config) { c.Agents[1].Name = "one " }},
 		{"agents[0].plugin: is missing", func(c *Config) { c.Agents[0].Plugin = "" }},
 		{"agents[0].sweep.gamma: has no values", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"gamma": nil} }},
 		{"record.grid: must be log, every or all, not \"often\"", func(c *Config) { c.Record.Grid = "often" }},

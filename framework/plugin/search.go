@@ -188,6 +188,12 @@ func asCommand(file string) string {
 // where lists directories, in brief.
 func where(directories []string) string {
 	const shown = 3
+	for i, d := range directories {
+		if !filepath.IsAbs(d) {
+			directories = slices.Clone(directories)
+			directories[i] = d + " (which is not searched: it is no absolute path)"
+		}
+	}
 	switch {
 	case len(directories) == 0:
 		return "any directory (there is none to search)"

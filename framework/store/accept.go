@@ -114,7 +114,7 @@ func (c *contents) sameExperiment(p *plan.Plan, shard plan.Shard) error {
 	if err := sameSeed(path, c.config.Config, c.provenance); err != nil {
 		return err
 	}
-	if where, was, is := p.Difference(c.config); strings.Contains(where, "[") {
+	if where, was, is := p.Difference(c.config); strings.HasPrefix(where, plan.AgentsKey+"[") || strings.HasPrefix(where, plan.EnvironmentsKey+"[") {
 		return fmt.Errorf("%w; under another name it would be added", &otherExperiment{path, where, was, is})
 	} else if where != "" {
 		return &otherExperiment{path, where, was, is}

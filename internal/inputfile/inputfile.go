@@ -102,10 +102,13 @@ func (b *bounded) Read(p []byte) (n int, err error) {
 func (b *bounded) Close() error { return b.c.Close() }
 
 func tooLarge(most int64) error {
-	if most >= GiB {
+	switch {
+	case most >= GiB:
 		return fmt.Errorf("%w %d GiB", ErrTooLarge, most/GiB)
+	case most >= MiB:
+		return fmt.Errorf("%w %d MiB", ErrTooLarge, most/MiB)
 	}
-	return fmt.Errorf("%w %d MiB", ErrTooLarge, most/MiB)
+	return fmt.Errorf("%w %d bytes", ErrTooLarge, most)
 }
 
 // inherited says that path stands for a pipe that the shell has opened for this process:

@@ -201,9 +201,12 @@ func (o *runOptions) verifyRuns(cmd *cobra.Command, x *run.Runner) error {
 	if o.verify == 0 {
 		return nil
 	}
+	if runs := x.Plan.Config.Runs; o.verify > runs {
+		return cli.Usagef("--verify %d: the experiment has %d %s", o.verify, runs, cli.Plural(runs, "run", "runs"))
+	}
 	said := func() {}
-	if runs := min(o.verify, x.Plan.Config.Runs); !o.quiet {
-		said = cli.Announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d %s of every agent in every environment twice", runs, cli.Plural(runs, "run", "runs")))
+	if !o.quiet {
+		said = cli.Announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d %s of every agent in every environment twice", o.verify, cli.Plural(o.verify, "run", "runs")))
 	}
 	differences, err := x.Verify(cmd.Context(), o.verify)
 	said()
