@@ -33,7 +33,7 @@ type AverageSolver struct {
 	tarjan    tarjan
 	component []int
 	closed    []bool
-	origin    int     // a recurrent state
+	reference int     // a recurrent state, whose bias is zero
 	mean      float64 // found by excursions, as are duration and value
 	duration  float64
 	value     []float64
@@ -253,12 +253,12 @@ func (a *AverageSolver) evaluate() (constant bool, err error) {
 		copy(a.sol.Bias, bias)
 		return false, err
 	}
-	// The origin should be visited often: else excursions are long and what they
+	// The reference should be visited often: else excursions are long and what they
 	// cost beyond the gain is lost in roundoff. The last one may still do.
-	if a.origin >= n || !a.closed[a.component[a.origin]] {
+	if a.reference >= n || !a.closed[a.component[a.reference]] {
 		for s, i := range a.component {
 			if a.closed[i] {
-				a.origin = s
+				a.reference = s
 				break
 			}
 		}
@@ -271,8 +271,8 @@ func (a *AverageSolver) evaluate() (constant bool, err error) {
 	return true, nil
 }
 
-// cycle evaluates a policy with one closed class, to which origin belongs. The
-// bias is zero in origin.
+// cycle evaluates a policy with one closed class, to which the reference belongs. The
+// bias is zero there.
 func (a *AverageSolver) cycle() {
 	a.excursions(func(s int) float64 { return a.t.Reward(s, a.sol.Policy[s]) })
 	for s := range a.sol.Gain {
@@ -281,10 +281,10 @@ func (a *AverageSolver) cycle() {
 	copy(a.sol.Bias, a.value)
 }
 
-// likeliest moves the origin to the state with the largest stationary
+// likeliest moves the reference to the state with the largest stationary
 // probability under the current policy, which has one closed class.
 func (a *AverageSolver) likeliest() {
-	n, class := 0, a.component[a.origin]
+	n, class := 0, a.component[a.reference]
 	a.place = resize(a.place, a.t.states)
 	for s, i := range a.component {
 		if i == class {
@@ -307,7 +307,7 @@ func (a *AverageSolver) likeliest() {
 	best := -1.0
 	for s, i := range a.component {
 		if i == class && a.mu[a.place[s]] > best {
-			best, a.origin = a.mu[a.place[s]], s
+			best, a.reference = a.mu[a.place[s]], s
 		}
 	}
 }
@@ -322,12 +322,12 @@ func (a *AverageSolver) center() {
 }
 
 // excursions solves the current policy with the given rewards by its excursions
-// from origin. The reward of a cycle over its duration is its mean per step. The
+// from the reference. The reward of a cycle over its duration is its mean per step. The
 // value of a state is its lead over that mean until the cycle closes.
 func (a *AverageSolver) excursions(reward func(s int) float64) {
 	n := a.t.states
-	place := func(s int) int { // without origin
-		if s > a.origin {
+	place := func(s int) int { // without the reference
+		if s > a.reference {
 			return s - 1
 		}
 		return s
@@ -335,13 +335,13 @@ func (a *AverageSolver) excursions(reward func(s int) float64) {
 	red := &a.red
 	red.reset(n - 1)
 	for s := range n {
-		if s == a.origin {
+		if s == a.reference {
 			continue
 		}
 		i := place(s)
 		next, prob := a.t.Transition(s, a.sol.Policy[s])
 		for k, t := range next {
-			if int(t) == a.origin {
+			if int(t) == a.reference {
 				red.leave[i] = prob[k]
 			} else {
 				red.q[i*red.n+place(int(t))] = prob[k]
@@ -350,10 +350,10 @@ func (a *AverageSolver) excursions(reward func(s int) float64) {
 		red.f[0][i], red.f[1][i] = reward(s), 1
 	}
 	red.solve()
-	total, duration := reward(a.origin), 1.0
-	next, prob := a.t.Transition(a.origin, a.sol.Policy[a.origin])
+	total, duration := reward(a.reference), 1.0
+	next, prob := a.t.Transition(a.reference, a.sol.Policy[a.reference])
 	for k, t := range next {
-		if int(t) != a.origin {
+		if int(t) != a.reference {
 			total += prob[k] * red.f[0][place(int(t))]
 			duration += prob[k] * red.f[1][place(int(t))]
 		}
@@ -361,7 +361,7 @@ func (a *AverageSolver) excursions(reward func(s int) float64) {
 	a.mean, a.duration = total/duration, duration
 	a.value = resize(a.value, n)
 	for s := range n {
-		if s == a.origin {
+		if s == a.reference {
 			a.value[s] = 0
 		} else {
 			i := place(s)

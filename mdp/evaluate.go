@@ -87,13 +87,13 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 		c.gth(mu, class)
 		// From its most likely state, so that cycles are short and what they cost
 		// beyond the gain is not the difference of large numbers.
-		origin := class[0]
+		reference := class[0]
 		for _, s := range class {
-			if mu[s] > mu[origin] {
-				origin = s
+			if mu[s] > mu[reference] {
+				reference = s
 			}
 		}
-		g := c.cycle(&red, class, origin, place, bias)
+		g := c.cycle(&red, class, reference, place, bias)
 		mean := 0.0
 		for _, s := range class {
 			mean += mu[s] * bias[s]
@@ -145,12 +145,12 @@ func (c *Chain) solveTransient(red *reduction, transient, place []int, x []float
 
 // cycle solves a closed class by its excursions from one of its states. It
 // returns the gain, the reward of a cycle over its duration. The bias of a
-// state is its lead over the gain until the cycle closes, relative to the
-// origin. place is all -1 before and after.
-func (c *Chain) cycle(red *reduction, class []int, origin int, place []int, bias []float64) (gain float64) {
+// state is its lead over the gain until the cycle closes, relative to
+// the reference state. place is all -1 before and after.
+func (c *Chain) cycle(red *reduction, class []int, reference int, place []int, bias []float64) (gain float64) {
 	n := 0
 	for _, s := range class {
-		if s != origin {
+		if s != reference {
 			place[s] = n
 			n++
 		}
@@ -163,7 +163,7 @@ func (c *Chain) cycle(red *reduction, class []int, origin int, place []int, bias
 		}
 		next, prob := c.Row(s)
 		for k, t := range next {
-			if int(t) == origin {
+			if int(t) == reference {
 				red.leave[i] += prob[k]
 			} else {
 				red.q[i*n+place[t]] = prob[k]
@@ -172,16 +172,16 @@ func (c *Chain) cycle(red *reduction, class []int, origin int, place []int, bias
 		red.f[0][i], red.f[1][i] = c.reward[s], 1
 	}
 	red.solve()
-	reward, duration := c.reward[origin], 1.0
-	next, prob := c.Row(origin)
+	reward, duration := c.reward[reference], 1.0
+	next, prob := c.Row(reference)
 	for k, t := range next {
-		if int(t) != origin {
+		if int(t) != reference {
 			reward += prob[k] * red.f[0][place[t]]
 			duration += prob[k] * red.f[1][place[t]]
 		}
 	}
 	gain = reward / duration
-	bias[origin] = 0
+	bias[reference] = 0
 	for _, s := range class {
 		if i := place[s]; i >= 0 {
 			bias[s] = red.f[0][i] - gain*red.f[1][i]

@@ -72,9 +72,9 @@ func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution,
 			d.sol.Sweeps += sweeps
 			d.sol.Backups += sweeps * n * a.t.actions
 		}
-		origin := d.v[0]
+		reference := d.v[0]
 		for s := range d.v {
-			d.v[s] -= origin
+			d.v[s] -= reference
 		}
 	}
 	copy(sol.Bias, d.v)

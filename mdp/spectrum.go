@@ -140,7 +140,7 @@ func secondEigenvalue(p *mat.Dense) (float64, error) {
 	if n == 1 {
 		return 0, nil
 	}
-	origin, most := 0, -1
+	reference, most := 0, -1
 	for o := range n {
 		zeros, base := 0, p.RawRowView(o)
 		for i := range n {
@@ -151,21 +151,21 @@ func secondEigenvalue(p *mat.Dense) (float64, error) {
 			}
 		}
 		if zeros > most {
-			origin, most = o, zeros
+			reference, most = o, zeros
 		}
 	}
 	q := mat.NewDense(n-1, n-1, nil)
 	for i := range n {
 		for j := range n {
-			if i != origin && j != origin {
+			if i != reference && j != reference {
 				a, b := i, j
-				if a > origin {
+				if a > reference {
 					a--
 				}
-				if b > origin {
+				if b > reference {
 					b--
 				}
-				q.Set(a, b, p.At(i, j)-p.At(origin, j))
+				q.Set(a, b, p.At(i, j)-p.At(reference, j))
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func BenchmarkProcesses(b *testing.B) {
 	for _, n := range []int{1, 2, 4} {
 		b.Run(fmt.Sprintf("processes=%d", n), func(b *testing.B) {
 			const lanes = 1024
-			env, err := shards(b, n, "serve-environment").OpenEnvironment(b.Context(), []byte(`{"lane":-1,"fault":"endless","name":"test/slow@1","work":1000}`), lanes)
+			env, err := spread(b, n, "serve-environment").OpenEnvironment(b.Context(), []byte(`{"lane":-1,"fault":"endless","name":"test/slow@1","work":1000}`), lanes)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -104,9 +104,9 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := vector.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("got %v", err)
 	}
-	shards := must.Get(vector.Spread(p, p).OpenAgent(t.Context(), nil, spec, 2))(t)
-	if err := vector.Load(t.Context(), shards, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
-		t.Errorf("shards: got %v", err)
+	spread := must.Get(vector.Spread(p, p).OpenAgent(t.Context(), nil, spec, 2))(t)
+	if err := vector.Load(t.Context(), spread, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
+		t.Errorf("spread: got %v", err)
 	}
 	if _, err := vector.Save(t.Context(), agent, -1); err == nil {
 		t.Error("saved lane -1")
@@ -126,7 +126,7 @@ type named struct{ *walk }
 func (named) ActionNames(context.Context) ([]string, error) { return []string{"back", "on"}, nil }
 
 // An ability that nothing on the way knows by name crosses all of it: a copy of an
-// author's, lanes, the seam, and shards.
+// author's, lanes, the seam, and several processes.
 func TestAbilityCrosses(t *testing.T) {
 	p := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, func(p walkParams) (named, error) {
 		w, err := newWalk(p)
@@ -149,6 +149,6 @@ func TestAbilityCrosses(t *testing.T) {
 	plain := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, newWalk)
 	mixed := must.Get(vector.Spread(p, plain).OpenEnvironment(t.Context(), nil, 2))(t)
 	if vector.ActionNames.Has(mixed) {
-		t.Error("shards have an ability that one of them lacks")
+		t.Error("several processes have an ability that one of them lacks")
 	}
 }

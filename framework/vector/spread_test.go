@@ -12,9 +12,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// A plugin says itself what is wrong with a number of lanes; shards have none of their own
+// A plugin says itself what is wrong with a number of lanes; a spread has none of its own
 // opinion.
-func TestShardOfNoLanes(t *testing.T) {
+func TestSpreadOfNoLanes(t *testing.T) {
 	refused := errors.New("no lanes")
 	agent := &AgentPlugin{Open: func(_ json.RawMessage, _ framework.Spec, lanes int) (Agent, error) {
 		if lanes != 0 {
@@ -31,8 +31,8 @@ func TestShardOfNoLanes(t *testing.T) {
 	}
 }
 
-// A shard that has fewer models than lanes is refused, before lanes of it have none.
-func TestShardWithoutSomeModels(t *testing.T) {
+// A part that has fewer models than lanes is refused, before lanes of it have none.
+func TestSpreadWithoutSomeModels(t *testing.T) {
 	p := &EnvironmentPlugin{Open: func(_ json.RawMessage, lanes int) (Environment, error) {
 		env, err := Vectorize(func() (framework.Environment, error) { return &scripted{}, nil }, lanes)
 		able := EnvironmentAbilities{Models: func(context.Context) ([]*mdp.Tabular, error) { return make([]*mdp.Tabular, lanes-1), nil }}

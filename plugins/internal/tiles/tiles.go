@@ -13,7 +13,7 @@ import (
 
 // Coder codes the points of a box. It is immutable, and may be shared.
 type Coder struct {
-	origin   []float64 // of dimensions without bounds; NaN in others
+	zero     []float64 // of dimensions without bounds; NaN in others
 	low      []float64
 	high     []float64
 	scale    []float64 // tiles a unit
@@ -50,14 +50,14 @@ func New(low, high []float64, tilings, tiles, memory int) (*Coder, error) {
 	}
 	c := &Coder{tilings: tilings, across: tiles + 1, offset: make([]float64, tilings*d)}
 	for i := range d {
-		l, h, origin := low[i], high[i], math.NaN()
+		l, h, zero := low[i], high[i], math.NaN()
 		if !(l < h) {
 			return nil, fmt.Errorf("tiles: dimension %d is bounded by [%v, %v]; the low bound must be below the high one", i, l, h)
 		}
 		if math.IsInf(l, -1) || math.IsInf(h, 1) || math.IsInf(h-l, 1) {
-			l, h, origin = open(l, h)
+			l, h, zero = open(l, h)
 		}
-		c.origin = append(c.origin, origin)
+		c.zero = append(c.zero, zero)
 		c.low = append(c.low, l)
 		c.scale = append(c.scale, float64(tiles)/(h-l))
 		c.high = append(c.high, h)
@@ -107,7 +107,7 @@ func (c *Coder) Dimensions() int { return len(c.low) }
 // point is scratch of one place a dimension.
 func (c *Coder) Active(dst []int32, x, point []float64) {
 	for i, v := range x {
-		if o := c.origin[i]; o == o {
+		if o := c.zero[i]; o == o {
 			v = math.Copysign(1-1/(1+math.Abs(v-o)), v-o)
 		}
 		if !(v > c.low[i]) {

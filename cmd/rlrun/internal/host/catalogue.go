@@ -151,7 +151,7 @@ func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugi
 	if len(processes) == 1 {
 		return processes[0], closeAll, nil
 	}
-	return &shards{vector.Spread(processes...), processes}, closeAll, nil
+	return &spread{vector.Spread(processes...), processes}, closeAll, nil
 }
 
 // launchOptions says how the process of a component is started.
@@ -221,17 +221,17 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	return p, err
 }
 
-// shards are several processes of a plugin that share the lanes.
-type shards struct {
+// spread is a plugin whose lanes are spread over several processes.
+type spread struct {
 	vector.Plugin
 	processes []vector.Plugin
 }
 
 // Digests are those of the first process: Open has compared them.
-func (s *shards) Digests() map[string]string { return s.processes[0].(*plugin.Process).Digests() }
+func (s *spread) Digests() map[string]string { return s.processes[0].(*plugin.Process).Digests() }
 
 // Sources is what the processes have imported. All run the same program.
-func (s *shards) Sources(ctx context.Context) (map[string]string, error) {
+func (s *spread) Sources(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}
 	for _, p := range s.processes {
 		sources, err := p.(*plugin.Process).Sources(ctx)

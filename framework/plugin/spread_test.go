@@ -19,8 +19,8 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-// shards starts so many processes of one role.
-func shards(t testing.TB, n int, role string) vector.Plugin {
+// spread starts so many processes of one role.
+func spread(t testing.TB, n int, role string) vector.Plugin {
 	var list []vector.Plugin
 	for range n {
 		list = append(list, launch(t, plugin.LaunchOptions{}, role))
@@ -30,7 +30,7 @@ func shards(t testing.TB, n int, role string) vector.Plugin {
 
 // Lanes spread over several copies of a plugin do what they do in one, for any
 // spaces, signals, lanes and copies.
-func TestShardIsTransparent(t *testing.T) {
+func TestSpreadIsTransparent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := framework.Spec{
 			ID: "test/dice@1", Observation: anySpace(t, "observation"), Action: anySpace(t, "action"),
@@ -61,19 +61,19 @@ func TestShardIsTransparent(t *testing.T) {
 }
 
 // The same in processes, with exploration that the host decides.
-func TestShardedOptions(t *testing.T) {
+func TestSpreadOptions(t *testing.T) {
 	runs := []int{0, 1, 2, 3, 4}
 	want := must.Get(explored(t, optiontest.Plugin(), runs, stochastic()))(t)
-	got, err := explored(t, shards(t, 3, "serve-options"), runs, stochastic())
+	got, err := explored(t, spread(t, 3, "serve-options"), runs, stochastic())
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("in three processes (%v)\n%s\nin this one\n%s", err, got, want)
 	}
 }
 
-// Shards have all abilities of their plugin. An error names the lane by its
+// They have all abilities of their plugin. An error names the lane by its
 // number among all, and again the same at the next call.
-func TestShardAbilities(t *testing.T) {
-	p := shards(t, 3, "serve-environment")
+func TestSpreadAbilities(t *testing.T) {
+	p := spread(t, 3, "serve-environment")
 	open := func(lanes int, f faults) vector.Environment {
 		t.Helper()
 		f.Lane, f.Step, f.ID = -1, struck-1, faultyID
@@ -127,7 +127,7 @@ func TestShardAbilities(t *testing.T) {
 		t.Errorf("no lanes: got %v", err)
 	}
 	// Without a name of its own the faulty environment is called after its process.
-	if _, err := shards(t, 2, "serve-environment").OpenEnvironment(t.Context(), nil, 2); !errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), "describe different environments") {
+	if _, err := spread(t, 2, "serve-environment").OpenEnvironment(t.Context(), nil, 2); !errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), "describe different environments") {
 		t.Errorf("two different environments: got %v", err)
 	}
 }
