@@ -43,6 +43,17 @@ def greedy(epsilon: float = 0.1, agent: Any = rlrun.Agent) -> type:
     return Greedy
 
 
+def slow() -> type:
+    """Make a class whose runs take long enough to be interrupted."""
+
+    class Slow(greedy(0.3)):
+        def update(self, t):
+            super().update(t)
+            time.sleep(0.001)
+
+    return Slow
+
+
 @dataclass
 class Walk(rlrun.Environment):
     """A walk to the right, of a module that can be imported."""
@@ -327,10 +338,10 @@ def test_an_error_of_the_caller_ends_the_experiment(tmp_path: Path) -> None:
 
 INTERRUPTED = """
 import rlrun
-from test_experiment import BANDIT, greedy
+from test_experiment import BANDIT, slow
 def told(record):
     print("one ended", flush=True)
-config = {"environments": [BANDIT], "agents": [greedy(0.3)], "runs": 40, "steps": 2000}
+config = {"environments": [BANDIT], "agents": [slow()], "runs": 60, "steps": 500}
 try:
     rlrun.run(config, output="out", progress=False, on_run=told, settings={"record.points": 5}, flags=["--lanes=4"])
 except KeyboardInterrupt as e:
@@ -351,12 +362,12 @@ def test_interrupt_keeps_what_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     said = [line for line in process.communicate()[0].splitlines() if line != "one ended"]
     assert process.returncode == 0
     assert said[0].startswith("Interrupted interrupted: ")
-    assert said[0].endswith("of 40 runs are kept in out: the same call goes on")
+    assert said[0].endswith("of 60 runs are kept in out: the same call goes on")
     kept = int(said[1].split()[0])
-    assert 1 <= kept < 40
+    assert 1 <= kept < 60
     # The same call goes on, and the results are those of an experiment that was not interrupted.
     monkeypatch.chdir(tmp_path)
-    config = {"environments": [BANDIT], "agents": [greedy(0.3)], "runs": 40, "steps": 2000}
+    config = {"environments": [BANDIT], "agents": [slow()], "runs": 60, "steps": 500}
     points = {"record.points": 5}
     rest = rlrun.run(config, output="out", progress=False, settings=points)
     whole = rlrun.run(config, output="whole", progress=False, settings=points)

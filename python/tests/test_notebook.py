@@ -67,16 +67,16 @@ def test_first_conclusion(tmp_path: Path) -> None:
 
 
 SLOW = """
+import time
 import rlrun
 class Slow(rlrun.Agent):
     def begin(self, spec, seed):
         pass
     def select_action(self, observation):
-        return seconds
+        return 0
     def update(self, t):
-        pass
-seconds = 0
-config = {"environments": ["chain"], "agents": [Slow], "runs": 60, "steps": 3000}
+        time.sleep(0.001)
+config = {"environments": ["chain"], "agents": [Slow], "runs": 60, "steps": 500}
 """
 RUN = """
 def ended(record):
