@@ -73,11 +73,15 @@ class EnvironmentLanes:
             spaces.zeros(spec.observation, lanes), np.zeros(lanes), np.zeros(lanes, np.bool_), np.zeros(lanes, np.bool_)
         )
 
+    @property
+    def single(self) -> bool:
+        """Whether these are single copies, all of which are in an episode."""
+        return self._all_live and isinstance(self.env, Copies)
+
     def proceed(self, actions: Array | list[int]) -> Steps | None:
-        """Step single copies, all of which are in an episode; None if that is not so, or an action is invalid."""
+        """Step single copies, all of which are in an episode; None if an action is invalid."""
         env, space = self.env, self.spec.action
-        if not self._all_live or not isinstance(env, Copies):
-            return None
+        assert isinstance(env, Copies)
         if isinstance(actions, list):
             assert isinstance(space, Discrete)
             if min(actions) < space.start or max(actions) >= space.start + space.n:
@@ -91,16 +95,16 @@ class EnvironmentLanes:
             self._all_live = False
         return steps
 
-    def step(self, signals: Signals, seeds: Seeds | None, actions: Array) -> TimeSteps:
-        """Step the lanes as their signals say. What it returns changes with the next call."""
+    def step(self, signals: Signals | None, seeds: Seeds | None, actions: Array) -> TimeSteps:
+        """Step the lanes as their signals say; None lets all go on. What it returns changes with the next call."""
         out = self._columns(signals, seeds, actions)
         self._all_live = bool(self._live.all())
         return out
 
-    def _columns(self, signals: Signals, seeds: Seeds | None, actions: Array) -> TimeSteps:
-        going = among(signals == CONTINUE)
-        if isinstance(going, slice):
-            return self._step(going, self.lanes, actions)
+    def _columns(self, signals: Signals | None, seeds: Seeds | None, actions: Array) -> TimeSteps:
+        going = ALL if signals is None else among(signals == CONTINUE)
+        if signals is None or isinstance(going, slice):
+            return self._step(ALL, self.lanes, actions)
         starting = among((signals == NEW_EPISODE) | (signals == NEW_RUN))
         out = self._out
         if going is not None:
@@ -357,11 +361,15 @@ class AgentLanes:
         self._observations = spaces.zeros(spec.observation, lanes)
         self._actions = spaces.zeros(spec.action, lanes)
 
-    def proceed(self, outcome: Steps) -> Array | list[int] | None:
-        """Learn and act in every lane of single copies; None if a lane has not begun, or is in an evaluation."""
+    @property
+    def single(self) -> bool:
+        """Whether these are single copies, all of which have begun and none of which is in an evaluation."""
+        return self._all_learn and type(self.agent) is AgentCopies
+
+    def proceed(self, outcome: Steps) -> Array | list[int]:
+        """Learn and act in every lane of single copies."""
         agent, spec, space = self.agent, self.spec, self.spec.observation
-        if not self._all_learn or type(agent) is not AgentCopies:
-            return None
+        assert isinstance(agent, AgentCopies)
         before, actions = (
             column.tolist() if isinstance(of, Discrete) else column
             for of, column in ((space, self._observations), (spec.action, self._actions.copy()))

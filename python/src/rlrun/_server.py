@@ -60,10 +60,10 @@ class _EnvironmentInstance:
 
     def step(self, m: pb.EnvironmentRequest) -> pb.EnvironmentReply:
         n = self.lanes.lanes
-        if not m.signals and (reply := self.proceed(m)):
+        if not m.signals and self.lanes.single and (reply := self.proceed(m)):
             return reply
-        signals = _signals(m.signals, n, NEW_RUN)
-        seeds = _seeds(m.seeds, signals, NEW_EPISODE)
+        signals = _signals(m.signals, n, NEW_RUN) if m.signals else None
+        seeds = None if signals is None else _seeds(m.seeds, signals, NEW_EPISODE)
         actions = _column(self.spec.action, m.actions, n, "actions")
         with self.lock:
             try:
@@ -120,11 +120,11 @@ class _AgentInstance:
         if m.epochs or m.choices:
             return self.decide(m)
         with self.lock:
-            actions: NDArray[Any] | list[int] | None = None
+            actions: NDArray[Any] | list[int]
             try:
-                if not m.signals:
+                if not m.signals and self.lanes.single:
                     actions = self.lanes.proceed(self.outcome(m))
-                if actions is None:
+                else:
                     actions = self.lanes.step(*self.feedback(m))
             except BrokenProtocolError:
                 raise
