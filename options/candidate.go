@@ -29,6 +29,8 @@ type Arm struct {
 	// (docs/theory.md §3.2); 0 if the agent does not say. The option is held for at
 	// least as long.
 	Steps int
+	// Ends says that the option ends by itself: Steps is its expected duration.
+	Ends bool
 }
 
 // Candidate is an option that the reduction considers.

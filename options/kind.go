@@ -25,7 +25,8 @@ type Kind interface {
 	Action(t *Tables) int
 }
 
-// Kinds are all kinds, in the order of the documentation.
+// Kinds are all kinds that configurations name, in the order of the documentation. Declared is
+// none of them, since they name its files.
 var Kinds = []Kind{Greedy, DrawnMember, Members, Constants, Uniform, RecencyBonus, CountBonus, Untried, Deviations, Repeats, Pairs}
 
 // DefaultKinds are the kinds to explore with if none are given.
@@ -42,6 +43,9 @@ func KindNames() []string {
 
 // KindNamed returns the kind of a name.
 func KindNamed(name string) (Kind, error) {
+	if name == Declared.String() {
+		return Declared, nil
+	}
 	for _, k := range Kinds {
 		if k.String() == name {
 			return k, nil

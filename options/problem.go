@@ -33,6 +33,9 @@ type Problem struct {
 	Most int
 	// Capped says that the estimate of T exceeds what it may be; it is passed on.
 	Capped bool
+	// Trials says of every arm what came of it in the run so far; nil if the rule is no
+	// TrialsRule.
+	Trials []Trial
 }
 
 // NumOptions returns the number of options: arms, and pairs after them.
@@ -48,9 +51,12 @@ func (p *Problem) Name(x int) string {
 }
 
 // hold returns the number of steps for which option x is held: T, or what it asks for if
-// that is longer.
+// that is longer, or its expected duration.
 func (p *Problem) hold(x int) int {
 	own := p.Arms[x].Steps
+	if p.Arms[x].Ends && own > 0 {
+		return own
+	}
 	if p.Most > 0 {
 		own = min(own, p.Most)
 	}

@@ -14,6 +14,8 @@ type ReduceConfig struct {
 	Kinds []Kind
 	// Extra are further options.
 	Extra []Candidate
+	// Declared are those of kind Declared.
+	Declared []DeclaredOption
 	// Mean is the mean model, for which the greedy policy is optimal; default the
 	// mean of the members.
 	Mean *mdp.Tabular
@@ -48,9 +50,10 @@ type Reduction struct {
 	Commitment Commitment // for how many steps to hold an option
 
 	arms     []Arm
-	ofMember []int // the candidate of each member, with DrawnMember
-	offered  []int // scratch: the options of the last AtMember
-	chosen   []Arm // scratch
+	steps    [][]float64 // of each candidate, the mean duration of a declared one by state
+	ofMember []int       // the candidate of each member, with DrawnMember
+	offered  []int       // scratch: the options of the last AtMember
+	chosen   []Arm       // scratch
 	worth    []float64
 	members  int
 	states   int       // 1 if no value depends on the state
@@ -82,14 +85,18 @@ func (r *Reduction) At(p *Problem, s, step int) {
 }
 
 // AtMember is At, with the policy of member k and without those of others that are offered
-// only if they are drawn: DrawnMember. The number of an option among the candidates is
-// Offered of its number in p.
+// only if they are drawn: DrawnMember. Declared options that do not begin in s are left out,
+// too. The number of an option among the candidates is Offered of its number in p.
 func (r *Reduction) AtMember(p *Problem, s, step, k int) {
 	r.At(p, s, step)
 	r.offered, r.chosen, r.worth = r.offered[:0], r.chosen[:0], r.worth[:0]
 	for x, c := range r.Candidates {
-		if !c.drawn || x == r.ofMember[k] {
-			r.offered, r.chosen = append(r.offered, x), append(r.chosen, r.arms[x])
+		if (!c.drawn || x == r.OfMember(k)) && (!c.Ends || c.Option.Initiates(s)) {
+			arm := r.arms[x]
+			if c.Ends {
+				arm.Steps = int(math.Ceil(r.steps[x][s]))
+			}
+			r.offered, r.chosen = append(r.offered, x), append(r.chosen, arm)
 			r.worth = append(r.worth, p.row(x)...)
 		}
 	}
@@ -182,12 +189,26 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, er
 	for x := range red.Candidates {
 		c := &red.Candidates[x]
 		red.arms = append(red.arms, c.Arm)
+		steps := make([]float64, len(y)) // of declared options, summed over the members
 		for k, m := range members {
-			v, err := r.evaluate(m, c, &o, k)
+			var v []float64
+			if c.Ends {
+				v, err = evaluateDeclared(m, c.Option, o.Discount, values[0][k], steps)
+			} else {
+				v, err = r.evaluate(m, c, &o, k)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("option %s in model %d: %w", c.Name, k, err)
 			}
 			values[x] = append(values[x], v)
+		}
+		if c.Ends {
+			for s := range steps {
+				steps[s] /= float64(len(members))
+			}
+			red.steps = append(red.steps, steps)
+		} else {
+			red.steps = append(red.steps, nil)
 		}
 	}
 	red.store(values, solved)
@@ -207,7 +228,7 @@ func (b *Belief) options() ([]Candidate, error) {
 	}
 	others := append(b.others, b.Extra...)
 	for _, c := range others {
-		if c.Policy == nil && c.repeats == nil {
+		if c.Policy == nil && c.repeats == nil && !c.Ends {
 			return nil, fmt.Errorf("options: option %s has no policy to be valued by", c.Name)
 		}
 	}
@@ -414,6 +435,26 @@ func evaluateRepeats(m *mdp.Tabular, c *Candidate, gamma float64) ([]float64, er
 	}
 	v, err := evaluate(models, weights)
 	return scaled(v, 1-gamma), err
+}
+
+// evaluateDeclared values an option that ends, and the greedy policy after it, whose values per
+// step are then. It adds the discounted duration, E Σ_{t<d} γ^t, to steps.
+func evaluateDeclared(m *mdp.Tabular, o Option, gamma float64, then, steps []float64) ([]float64, error) {
+	model, err := NewModel(m, o, gamma)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float64, len(then))
+	for s := range v {
+		v[s] = (1 - gamma) * model.Reward[s]
+		sum := 0.0
+		for x, p := range model.Transition(s) {
+			v[s] += p * then[x]
+			sum += p
+		}
+		steps[s] += (1 - sum) / (1 - gamma)
+	}
+	return v, nil
 }
 
 // store lays values out by state, once if no value depends on it.

@@ -32,6 +32,12 @@ type chooser interface {
 	Best(c *Comparison) ComparisonResult
 }
 
+// TrialsRule is a Rule that needs Problem.Trials.
+type TrialsRule interface {
+	Rule
+	NeedsTrials()
+}
+
 // Rules are all rules, in the order of the documentation.
 var Rules = []Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RuleGain, RuleNever}
 

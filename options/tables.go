@@ -63,11 +63,12 @@ type Tables struct {
 	taken     []bool     // actions that a directed option begins with
 	drawn     int        // the member of DrawnMember
 
-	labels  [][]string // of numbered options, by kind
-	options []TableOption
-	arms    []Arm
-	worth   []float64 // of the arms
-	optimal []float64
+	labels   [][]string // of numbered options, by kind
+	declared []DeclaredOption
+	options  []TableOption
+	arms     []Arm
+	worth    []float64 // of the arms
+	optimal  []float64
 
 	following TableOption
 	begun     bool       // an action was taken by it
@@ -114,8 +115,8 @@ type TableAgent interface {
 	Prefers(member int) int
 	// Means returns the members' mean value of each action. The slice is the agent's.
 	Means() []float64
-	// Visits returns how often and when actions were taken, and the present state. It
-	// is called if Tables.NeedsVisits.
+	// Visits returns how often and when actions were taken if Tables.NeedsVisits, and the
+	// present state.
 	Visits() (visits *Visits, state int)
 }
 
@@ -203,7 +204,7 @@ func (t *Tables) NeedPolicies(n int) {
 // by the greedy policy.
 func (t *Tables) NeedsDeviations() bool {
 	return slices.ContainsFunc(t.Kinds, func(k Kind) bool {
-		return k != Greedy && k != DrawnMember && k != Constants && k != Uniform
+		return k != Greedy && k != DrawnMember && k != Constants && k != Uniform && k != Declared
 	})
 }
 
@@ -370,9 +371,26 @@ func (t *Tables) add(label string, of int, class Class) []float64 {
 		arm.RevealProbability = t.RevealProbability
 	}
 	t.options, t.arms = append(t.options, o), append(t.arms, arm)
+	return t.grow()
+}
+
+// grow returns room for the values of one more option.
+func (t *Tables) grow() []float64 {
 	n := len(t.worth)
 	t.worth = slices.Grow(t.worth, t.members)[:n+t.members]
 	return t.worth[n:]
+}
+
+// Declare sets the options of kind Declared. They are not copied.
+func (t *Tables) Declare(list []DeclaredOption) { t.declared = list }
+
+// DeclaredOptions returns the options of kind Declared.
+func (t *Tables) DeclaredOptions() []DeclaredOption { return t.declared }
+
+// state returns the present state.
+func (t *Tables) state() int {
+	_, s := t.agent.Visits()
+	return s
 }
 
 // numbered returns the name of an option, which is made once.

@@ -64,20 +64,26 @@ type counts struct {
 	used  int
 }
 
-type slot struct{ key, n uint64 } // key 0: free
+// slot has the transition of a key, 0 if it is free: how often it was seen, and the sum of
+// its rewards.
+type slot struct {
+	key, n uint64
+	reward float64
+}
 
 func (c *counts) clear() {
 	clear(c.slots)
 	c.used = 0
 }
 
-func (c *counts) add(key uint64) {
+func (c *counts) add(key uint64, reward float64) {
 	if len(c.slots) > 0 {
 		if s := c.find(key); s.key == key {
 			s.n++
+			s.reward += reward
 			return
 		} else if 2*c.used < len(c.slots) {
-			*s = slot{key, 1}
+			*s = slot{key, 1, reward}
 			c.used++
 			return
 		}
@@ -93,13 +99,13 @@ func (c *counts) add(key uint64) {
 			*c.find(s.key) = s
 		}
 	}
-	*c.find(key) = slot{key, 1}
+	*c.find(key) = slot{key, 1, reward}
 	c.used++
 }
 
 // set says how often a transition was seen that was not counted yet.
-func (c *counts) set(key, n uint64) {
-	c.add(key)
+func (c *counts) set(key, n uint64, reward float64) {
+	c.add(key, reward)
 	c.find(key).n = n
 }
 
@@ -122,10 +128,10 @@ type scratch struct {
 	weighed []weighed
 }
 
-// transition is one that has been seen n times.
+// transition is one that has been seen n times, with the sum of its rewards.
 type transition struct {
 	s, a, next int
-	n          float64
+	n, reward  float64
 }
 
 type weighed struct {
@@ -228,7 +234,7 @@ func (w *scratch) collect(f *finite, c *counts) {
 		}
 		key := int(s.key - 1)
 		pair := key / f.states
-		w.seen = append(w.seen, transition{pair / f.actions, pair % f.actions, key % f.states, float64(s.n)})
+		w.seen = append(w.seen, transition{pair / f.actions, pair % f.actions, key % f.states, float64(s.n), s.reward})
 	}
 	slices.SortFunc(w.seen, func(x, y transition) int {
 		return cmp.Or(cmp.Compare(x.s, y.s), cmp.Compare(x.a, y.a), cmp.Compare(x.next, y.next))

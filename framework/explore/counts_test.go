@@ -23,7 +23,7 @@ func TestCountsAreAMap(t *testing.T) {
 			want := map[uint64]uint64{}
 			keys := rapid.SliceOfN(rapid.Uint64Range(1, 300), 0, 1000).Draw(rt, "keys")
 			for _, k := range keys {
-				c.add(k * 977)
+				c.add(k*977, 0)
 				want[k*977]++
 			}
 			got := map[uint64]uint64{}
@@ -59,7 +59,7 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 			if next > s+1 {
 				next = s
 			}
-			c.add(f.transition(f.pair(int64(s-3), int64(a+7)), int64(next-3)))
+			c.add(f.transition(f.pair(int64(s-3), int64(a+7)), int64(next-3)), 0)
 			seen[[3]int{s, a, next}]++
 			visits[s]++
 		}
@@ -122,7 +122,7 @@ func TestUntriedActionsForget(t *testing.T) {
 	f := finite{states: 6, actions: 2}
 	var c counts
 	for _, x := range [][3]int64{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}} {
-		c.add(f.transition(f.pair(x[0], x[1]), x[2]))
+		c.add(f.transition(f.pair(x[0], x[1]), x[2]), 0)
 	}
 	got, err := f.mixing(&c, make([]int, 6), (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, new(scratch))
 	// From 0, action 1 leads to 1 with probability ½, which is left half of the time.
@@ -154,9 +154,9 @@ func TestMixingOfManyStates(t *testing.T) {
 	var c counts
 	for s := range int64(n) {
 		for _, next := range []int64{s, (s + 1) % n, (s + 2) % n} {
-			c.add(f.transition(f.pair(s, 0), next))
+			c.add(f.transition(f.pair(s, 0), next), 0)
 		}
-		c.add(f.transition(f.pair(s, 1), (s+5)%n))
+		c.add(f.transition(f.pair(s, 1), (s+5)%n), 0)
 	}
 	got := must.Get(f.mixing(&c, make([]int, n), (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, new(scratch)))(t)
 	// A deviation is 4 steps ahead. After T−1 more steps both are nearly normal

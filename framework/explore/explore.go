@@ -59,10 +59,30 @@ type Config struct {
 	Quantile float64
 	// Mean takes the mean of these mixing times, rounded up, in place of a quantile.
 	Mean bool
+	// Rule, if not nil, decides in place of Decider.Rule, whose horizon counts. RuleName names
+	// it in errors.
+	Rule     vector.Rule
+	RuleName string
+	// Sources make the options of options.Declared, which is added to Kinds.
+	Sources []Source
 	// Log is the number of decisions of a run that are kept: all up to that many,
 	// then every second one, every fourth, and so on. So never fewer than half as
 	// many are kept. 0 keeps none.
 	Log int
+}
+
+// Close closes the rule and the sources of options.
+func (o *Config) Close() error {
+	var errs []error
+	if o.Rule != nil {
+		errs = append(errs, o.Rule.Close())
+	}
+	for _, s := range o.Sources {
+		if s.Source != nil {
+			errs = append(errs, s.Source.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Estimator is a way to estimate the exploration mixing time.
@@ -127,6 +147,10 @@ type explorer struct {
 	greedy    []int // scratch
 	evaluates bool  // the agent is Greedy: it acts in evaluations by itself
 	scratch   scratch
+	counting  bool // transitions are counted
+	trials    bool // the rule asks what came of options
+	asked     asked
+	declares  vector.Declarer
 }
 
 // lane is the state of one run.
@@ -135,12 +159,13 @@ type lane struct {
 	since      int  // steps before the last decision
 	own        int  // steps for which the option in force asks to be held
 	explores   bool // the option in force is not the greedy one
-	pending    bool // pair is the last one, and where it led is not known yet
-	pair       int  // the last state and action, of Counts
-	steps      int  // actions selected
-	explored   int  // of them, those that an option other than the greedy one selected
-	data       int  // transitions or outcomes that the estimator has seen
-	due        int  // number of data at which to estimate again; of a fixed commitment never
+	pending    bool // pair is the last one, which paid, and where it led is not known yet
+	paid       float64
+	pair       int // the last state and action, of Counts
+	steps      int // actions selected
+	explored   int // of them, those that an option other than the greedy one selected
+	data       int // transitions or outcomes that the estimator has seen
+	due        int // number of data at which to estimate again; of a fixed commitment never
 	commitment options.Commitment
 	aim        int // the pair that the option in force is to try, or −1
 	counts     counts
@@ -150,14 +175,23 @@ type lane struct {
 	rng        *rand.Rand // over pcg
 	episode    int        // number of the episode, from 0
 	log        decisions
+	decided    int // number of decisions
+	trials     map[string]*options.Trial
+	trial      *options.Trial  // of the option in force
+	outcomes   []options.Trial // scratch
+	declared
 }
 
 // New wraps an agent opened with a number of lanes for environments of the spec.
 // Its errors wrap framework.ErrUnsupported where agent or environment cannot serve
 // these options, and framework.ErrInvalidParams where the options are wrong. The
-// agent belongs to the wrapper, which closes it, unless there is an error.
+// agent, the rule and the sources belong to the wrapper, which closes them, unless there is an
+// error.
 func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, c Config) (Agent, error) {
 	given := c.Kinds
+	if len(c.Sources) > 0 {
+		c.Kinds = append(slices.Clone(c.Kinds), options.Declared)
+	}
 	if err := c.complete(spec); err != nil {
 		return nil, err
 	}
@@ -172,6 +206,9 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 	if err := a.prepare(spec); err != nil {
 		return nil, err
 	}
+	_, needs := a.config.Decider.Rule.(options.TrialsRule)
+	a.trials = needs || c.Rule != nil
+	a.counting = a.estimator == Counts || len(c.Sources) > 0
 	for i := range a.lanes {
 		l := &a.lanes[i]
 		l.rng = rand.New(&l.pcg)
@@ -237,6 +274,11 @@ func (o *Config) complete(spec framework.Spec) error {
 func (a *explorer) prepare(spec framework.Spec) error {
 	f, err := newFinite(spec)
 	a.finite = f
+	if len(a.config.Sources) > 0 {
+		if err := a.checkSources(spec.ID, err); err != nil {
+			return err
+		}
+	}
 	if err != nil && slices.Contains(a.config.Kinds, options.Pairs) {
 		return fmt.Errorf("options of kind %s: %w: %w", options.Pairs.String(), err, framework.ErrUnsupported)
 	}
@@ -300,7 +342,11 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 			if in.Terminated[i] || in.Truncated[i] {
 				break
 			}
-			epoch = l.left == 0 || l.tried() || !l.explores && l.data >= l.due
+			ended, err := a.ended(l, in, i)
+			if err != nil {
+				return err
+			}
+			epoch = l.left == 0 || ended || l.tried() || !l.explores && l.data >= l.due
 			stale = stale || !epoch && l.data >= l.due
 		case vector.NewEpisode:
 			l.episode++
@@ -316,7 +362,12 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 		a.epochs[i] = epoch
 		deciding = deciding || epoch
 	}
-	if err := a.agent.StepOptions(ctx, a.asked(in), a.epochs, actions, a.problems); err != nil {
+	if deciding && a.declares != nil {
+		if err := a.offer(ctx, in); err != nil {
+			return err
+		}
+	}
+	if err := a.agent.StepOptions(ctx, a.told(in), a.epochs, actions, a.problems); err != nil {
 		return err
 	}
 	if stale {
@@ -350,9 +401,9 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 	return nil
 }
 
-// asked is what the agent is told. An episode of an evaluation is one of its episodes, in
+// told is what the agent is told. An episode of an evaluation is one of its episodes, in
 // which the host chooses the greedy option, if the agent is not Greedy.
-func (a *explorer) asked(in *vector.Feedback) *vector.Feedback {
+func (a *explorer) told(in *vector.Feedback) *vector.Feedback {
 	if a.evaluates || !slices.Contains(in.Signals, vector.EvaluateEpisode) {
 		return in
 	}
@@ -387,6 +438,8 @@ func (a *explorer) reset(l *lane, s uint64) {
 		l.due = math.MaxInt
 	}
 	l.commitment = a.initial
+	l.decided, l.trial, l.current, l.offer = 0, nil, -1, 0
+	clear(l.trials)
 	l.counts.clear()
 	l.series.clear()
 	l.all.clear()
@@ -395,15 +448,21 @@ func (a *explorer) reset(l *lane, s uint64) {
 
 // observe records the outcome of the last action.
 func (a *explorer) observe(l *lane, in *vector.Feedback, i int) {
-	switch a.estimator {
-	case Counts:
-		if in.Terminated[i] { // where this leads is where the next episode begins
-			l.pending = true
-			return
-		}
-		l.data++
-		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
-	case Autocorrelation:
+	if l.trial != nil {
+		l.trial.Steps++
+		l.trial.Reward += in.Rewards[i]
+	}
+	paid := 0.0
+	if a.declares != nil { // nobody else asks
+		paid = in.Rewards[i]
+	}
+	switch {
+	case a.counting && in.Terminated[i]: // where this leads is where the next episode begins
+		l.pending, l.paid = true, paid
+	case a.counting:
+		a.count(l, in.Observations.Int64[i], paid)
+	}
+	if a.estimator == Autocorrelation {
 		l.all.add(in, i)
 		if l.explores {
 			l.series.cut()
@@ -430,13 +489,21 @@ func (l *lane) rarelyGreedy() bool {
 func (a *explorer) begin(l *lane, in *vector.Feedback, i int) {
 	if l.pending {
 		l.pending = false
-		l.data++
-		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
+		a.count(l, in.Observations.Int64[i], l.paid)
 	}
+}
+
+// count counts the transition from the last pair.
+func (a *explorer) count(l *lane, to int64, paid float64) {
+	if a.estimator != Autocorrelation { // whose data are others
+		l.data++
+	}
+	l.counts.add(a.finite.transition(l.pair, to), paid)
 }
 
 // decide chooses an option for every lane at an epoch.
 func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
+	a.asked.lanes = a.asked.lanes[:0]
 	for i, epoch := range a.epochs {
 		a.choices[i] = -1
 		if !epoch {
@@ -452,27 +519,66 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		}
 		p.Most = a.config.Commitment.Most()
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
+		if a.trials {
+			l.remember(p)
+		}
+		if a.config.Rule != nil && len(p.Arms) > 1 { // else there is nothing to choose
+			if err := a.question(in, i); err != nil {
+				return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
+			}
+			continue
+		}
 		d, err := a.decider.Decide(p, l.rng)
 		if err != nil {
 			return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
 		}
-		a.choices[i] = d.Choice
-		l.left, l.since, l.explores, l.own = d.Hold, l.steps, d.Explore, 0
-		if d.Hold > p.Hold {
-			l.own = d.Hold
+		if err := a.take(in, i, d, nil); err != nil {
+			return err
 		}
-		if l.aim, err = a.aim(p, d.Choice); err != nil {
-			return &vector.LaneError{Lane: i, Err: err}
+	}
+	if a.config.Rule == nil || len(a.asked.lanes) == 0 {
+		return nil
+	}
+	if err := a.ask(ctx); err != nil {
+		return err
+	}
+	for k, i := range a.asked.lanes {
+		d, err := a.asked.questions[k].Take(a.asked.answers[k])
+		if err != nil {
+			return a.broken(i, err)
 		}
-		l.log.fresh = l.log.next()
-		if l.log.fresh {
-			state := -1
-			if a.finite.states > 0 {
-				state = int(in.Observations.Int64[i] - a.finite.firstState)
-			}
-			d.Option = p.Name(d.Choice)
-			l.log.add(d, p, l.episode, state)
+		if err := a.take(in, i, d, a.asked.answers[k].Numbers); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// take commits a lane to a decision, and logs it with the numbers of the rule.
+func (a *explorer) take(in *vector.Feedback, i int, d options.Decision, numbers []options.Number) (err error) {
+	l, p := &a.lanes[i], &a.problems[i]
+	a.choices[i] = d.Choice
+	l.left, l.since, l.explores, l.own = d.Hold, l.steps, d.Explore, 0
+	if d.Hold > p.Hold {
+		l.own = d.Hold
+	}
+	if l.aim, err = a.aim(p, d.Choice); err == nil && l.aim < 0 {
+		err = a.follow(l, in, i, p.Arms[d.Choice])
+	}
+	if err != nil {
+		return &vector.LaneError{Lane: i, Err: err}
+	}
+	if a.trials && l.aim < 0 {
+		l.try(p.Arms[d.Choice].Name)
+	}
+	l.log.fresh = l.log.next()
+	if l.log.fresh {
+		state := -1
+		if a.finite.states > 0 {
+			state = int(in.Observations.Int64[i] - a.finite.firstState)
+		}
+		d.Option = p.Name(d.Choice)
+		l.log.add(d, p, l.episode, state, numbers)
 	}
 	return nil
 }
@@ -501,7 +607,7 @@ func (a *explorer) shorten(ctx context.Context, in *vector.Feedback) error {
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
-		if l.aim < 0 {
+		if l.aim < 0 && l.current < 0 {
 			l.left = min(l.left, max(max(l.commitment.Steps, l.own)-(l.steps-l.since), 1))
 		}
 	}
@@ -550,7 +656,7 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 func (a *explorer) Restart(i int) {
 	l := &a.lanes[i]
 	l.left, l.since, l.own, l.explores, l.aim = 0, 0, 0, false, -1
-	l.steps, l.explored, l.episode = 0, 0, -1 // the next episode is number 0
+	l.steps, l.explored, l.episode, l.current = 0, 0, -1, -1 // the next episode is number 0
 	l.log.clear()
 }
 
@@ -563,4 +669,4 @@ func (a *explorer) Exploration(lane int) (explored, hold int) {
 func (a *explorer) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
 
 // Close implements vector.Agent.
-func (a *explorer) Close() error { return a.agent.Close() }
+func (a *explorer) Close() error { return errors.Join(a.agent.Close(), a.config.Close()) }

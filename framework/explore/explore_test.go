@@ -206,7 +206,7 @@ func TestLogThins(t *testing.T) {
 		l.clear()
 		for k := range n {
 			if l.next() {
-				l.add(options.Decision{Step: k, Other: -1}, &options.Problem{Arms: []options.Arm{{}}}, 0, 0)
+				l.add(options.Decision{Step: k, Other: -1}, &options.Problem{Arms: []options.Arm{{}}}, 0, 0, nil)
 			}
 		}
 		if len(l.kept) > most || 2*len(l.kept) < min(most, n) {

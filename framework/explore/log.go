@@ -45,8 +45,8 @@ func (l *decisions) next() bool {
 // mostLeads is the largest number of members whose leads are kept.
 const mostLeads = 64
 
-func (l *decisions) add(d options.Decision, p *options.Problem, episode, state int) {
-	var x result.Compared
+func (l *decisions) add(d options.Decision, p *options.Problem, episode, state int, numbers []options.Number) {
+	x := result.Compared{Numbers: numbersText(numbers)}
 	if d.Other >= 0 {
 		x.Other = p.Name(d.Other)
 	}

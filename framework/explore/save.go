@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,6 +30,18 @@ type saved struct {
 	Random                                                           []byte
 	Seen, Stride                                                     int
 	Decisions                                                        []savedDecision
+	Decided                                                          int                       `json:",omitempty"`
+	Trials                                                           map[string]*options.Trial `json:",omitempty"`
+	Trial                                                            string                    `json:",omitempty"` // name of the option in force
+	Declared                                                         *savedDeclared            `json:",omitempty"`
+}
+
+// savedDeclared are the declared options of a lane.
+type savedDeclared struct {
+	List                    []options.DeclaredOption
+	Files                   []int
+	Current, Entered, Offer int
+	Paid                    float64
 }
 
 // savedDecision is a decision. Some of its numbers may be infinite, which JSON cannot
@@ -42,7 +55,10 @@ func numbers(d *result.Decision) []*float64 {
 	return []*float64{&d.Delta, &d.P, &d.Share, &d.Advantage, &d.Greedy, &d.Gain, &d.Cost}
 }
 
-type savedCount struct{ Key, N uint64 }
+type savedCount struct {
+	Key, N uint64
+	Reward float64 `json:",omitempty"`
+}
 
 type savedSeries struct {
 	Values     []byte // float64, little-endian
@@ -70,8 +86,15 @@ func (s *series) load(from savedSeries) error {
 // horizon may be another, as it is that of the run.
 func (a *explorer) host() string {
 	c := &a.config
+	theirs := ""
+	if c.Rule != nil {
+		theirs = fmt.Sprintf(", rule of a plugin %s", c.RuleName)
+	}
+	for _, s := range c.Sources {
+		theirs += ", options of " + s.File
+	}
 	return fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, mean %t, log %d",
-		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Mean, c.Log)
+		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Mean, c.Log) + theirs
 }
 
 // save implements AgentAbilities.Save.
@@ -87,6 +110,17 @@ func (a *explorer) save(ctx context.Context, i int) ([]byte, error) {
 		Explores: l.explores, Pending: l.pending, Commitment: l.commitment, Series: l.series.save(), All: l.all.save(),
 		Seen: l.log.seen, Stride: l.log.stride,
 	}
+	if a.trials {
+		s.Decided, s.Trials = l.decided, l.trials
+		for name, t := range l.trials {
+			if t == l.trial {
+				s.Trial = name
+			}
+		}
+	}
+	if a.declares != nil {
+		s.Declared = &savedDeclared{l.list, l.files, l.current, l.entered, l.offer, l.paid}
+	}
 	for _, d := range l.log.kept {
 		kept := savedDecision{Decision: d}
 		for k, x := range numbers(&kept.Decision) {
@@ -96,7 +130,7 @@ func (a *explorer) save(ctx context.Context, i int) ([]byte, error) {
 	}
 	for _, x := range l.counts.slots {
 		if x.key != 0 {
-			s.Counts = append(s.Counts, savedCount{x.key, x.n})
+			s.Counts = append(s.Counts, savedCount{x.key, x.n, x.reward})
 		}
 	}
 	slices.SortFunc(s.Counts, func(a, b savedCount) int { return cmp.Compare(a.Key, b.Key) })
@@ -145,7 +179,7 @@ func (a *explorer) load(ctx context.Context, i int, state []byte) error {
 		if x.Key == 0 || x.Key > uint64(a.finite.states)*uint64(a.finite.actions)*uint64(a.finite.states) {
 			return damaged(fmt.Errorf("transition %d: %w", x.Key, framework.ErrInvalidAnswer))
 		}
-		l.counts.set(x.Key, x.N)
+		l.counts.set(x.Key, x.N, x.Reward)
 	}
 	for _, x := range []struct {
 		to   *series
@@ -156,6 +190,19 @@ func (a *explorer) load(ctx context.Context, i int, state []byte) error {
 		}
 		if err := x.to.load(x.from); err != nil {
 			return damaged(err)
+		}
+	}
+	l.decided, l.trials, l.trial, l.current = s.Decided, s.Trials, s.Trials[s.Trial], -1
+	if d := s.Declared; a.declares != nil {
+		if d == nil || len(d.Files) != len(d.List) || d.Current < -1 || d.Current >= len(d.List) || slices.ContainsFunc(d.Files, func(f int) bool { return f < 0 || f >= len(a.config.Sources) }) {
+			return damaged(errors.New("its declared options are not there, or not all"))
+		}
+		if err := options.CheckDeclared(d.List, a.finite.states, a.finite.actions); err != nil {
+			return damaged(err)
+		}
+		l.declared, l.paid = declared{d.List, d.Files, d.Current, d.Entered, d.Offer}, d.Paid
+		if err := a.declares.Declare(ctx, i, l.list); err != nil {
+			return err
 		}
 	}
 	if err := vector.Load(ctx, a.agent, i, s.Agent); err != nil {

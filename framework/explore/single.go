@@ -31,7 +31,7 @@ func (a *laneExplorer) Abilities() vector.AgentAbilities {
 func (a *laneExplorer) StepLane(i int, observation int64, reward float64) (action int64, err error) {
 	l := &a.lanes[i]
 	a.in.Observations.Int64[i], a.in.Rewards[i] = observation, reward
-	if l.left == 0 || l.tried() || l.data+1 >= l.due { // there may be something to decide
+	if l.left == 0 || l.current >= 0 || l.tried() || l.data+1 >= l.due { // there may be something to decide
 		a.in.Signals[i] = vector.Continue
 		err := a.Step(context.Background(), a.in, &a.actions)
 		a.in.Signals[i] = vector.Idle

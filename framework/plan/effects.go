@@ -84,8 +84,11 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		return err
 	}
 	beside, other := "the bound "+o.Decider.Bound.String(), "choose the bound "+bandit.U.String()
-	bounded := len(rule.Bounds()) > 0
-	if !bounded {
+	bounded := len(rule.Bounds()) > 0 && o.RuleName == ""
+	switch {
+	case o.RuleName != "":
+		beside, other = "the rule "+o.RuleName, "choose a rule of rlrun"
+	case !bounded:
 		beside, other = "the rule "+rule.String(), "choose a rule with bounds, such as "+options.RuleOptimistic.String()
 	}
 	w := x.Commitment

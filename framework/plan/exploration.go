@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,9 +19,11 @@ import (
 // Exploration lets the host decide when an agent explores, by a threshold on the values of
 // its options (docs/exploration.md). The agent must have the capability "options".
 type Exploration struct {
-	// Rule is how options are compared, one of options.Rules. Default: gain for options
-	// of kind pair, else common-model.
+	// Rule is how options are compared, one of options.Rules, or the plugin of a rule. Default:
+	// gain for options of kind pair, else common-model.
 	Rule string `json:"rule,omitempty"`
+	// Params are parameters of the plugin of a rule.
+	Params json.RawMessage `json:"params,omitempty" jsonschema:"type=object"`
 	// Bound is the bound on the value of exploring: U (of the paper; needs a lower
 	// bound), U+ or V. The rule optimistic-stochastic has U only. Default: U of a rule
 	// that is given, V of the default rule.
@@ -36,7 +39,7 @@ type Exploration struct {
 	// and episodes end.
 	LowerBound *float64 `json:"lower_bound,omitempty"`
 	// Options are the kinds of options to choose from besides the greedy one, of
-	// options.Kinds. Default: drawn-member if no rule is given, pair for the rule gain, members
+	// options.Kinds, and files and plugins that declare options. Default: drawn-member if no rule is given, pair for the rule gain, members
 	// and constants for other rules.
 	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
 	// Commitment is the number of steps for which a chosen option is held. Default for the
@@ -91,20 +94,28 @@ type Commitment struct {
 
 // JSONSchemaExtend adds the choices that come from the lists of package options.
 func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
+	// A name of rlrun's own, or of a plugin or file.
+	either := func(at *jsonschema.Schema) *jsonschema.Schema {
+		names := &jsonschema.Schema{}
+		at.AnyOf = []*jsonschema.Schema{names, {Pattern: outside}}
+		return names
+	}
 	rule, _ := s.Properties.Get("rule")
 	rule.Description = "Rule is how options are compared."
+	names := either(rule)
 	for _, r := range options.Rules {
-		rule.Enum = append(rule.Enum, r.String())
+		names.Enum = append(names.Enum, r.String())
 		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
 	}
-	rule.Description += " Default: gain for options of kind pair, else common-model."
+	rule.Description += " Or the plugin of a rule: the path of a program or of a .py file, or a command line. Default: gain for options of kind pair, else common-model."
 	kinds, _ := s.Properties.Get("options")
 	kinds.Description = "Options are the kinds of options to choose from besides the greedy one."
+	names = either(kinds.Items)
 	for _, k := range options.Kinds {
-		kinds.Items.Enum = append(kinds.Items.Enum, k.String())
+		names.Enum = append(names.Enum, k.String())
 		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
 	}
-	kinds.Description += " Default: drawn-member if no rule is given, pair for the rule gain, members and constants for other rules."
+	kinds.Description += " Or files that declare options (.yaml, .json), and plugins of options, named as that of a rule. Default: drawn-member if no rule is given, pair for the rule gain, members and constants for other rules."
 }
 
 // check says what a schema cannot.
@@ -139,7 +150,12 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 	o.Decider.Common = x.Common
 	var err error
 	o.Decider.Bound = options.DefaultBound
-	if x.Rule != "" {
+	switch {
+	case isOutside(x.Rule):
+		o.Decider.Rule, o.RuleName = options.DefaultRule, x.Rule // the plugin decides in its place
+	case x.Params != nil:
+		return o, FieldErrorf("params", "are of the plugin of a rule, and the rule is rlrun's own: leave them out, or name a plugin as the rule")
+	case x.Rule != "":
 		o.Decider.Bound = bandit.U
 		if o.Decider.Rule, err = options.RuleNamed(x.Rule); err != nil {
 			return o, At(err, "rule")
@@ -151,7 +167,16 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 		}
 	}
 	for i, name := range x.Options {
-		k, err := options.KindNamed(name)
+		switch {
+		case isOutside(name) && slices.Contains(x.Options[:i], name):
+			return o, At(fmt.Errorf("%s is there twice: remove one", name), "options", i)
+		case name == options.Pairs.String() && o.RuleName != "":
+			return o, At(fmt.Errorf("the rule of a plugin gets options with values in models, which options of kind %s do not have; use the rule %s", name, options.RuleGain.String()), "options", i)
+		case isOutside(name):
+			o.Sources = append(o.Sources, explore.Source{File: name})
+			continue
+		}
+		k, err := kindNamed(name)
 		if err != nil {
 			return o, At(err, "options", i)
 		}
@@ -161,7 +186,11 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 		return o, At(err, "horizon")
 	}
 	d := o.Decider
-	if d.Rule, _, err = options.RuleAndKinds(d.Rule, o.Kinds); err == nil {
+	kinds := o.Kinds
+	if len(o.Sources) > 0 {
+		kinds = append(slices.Clone(kinds), options.Declared)
+	}
+	if d.Rule, _, err = options.RuleAndKinds(d.Rule, kinds); err == nil {
 		_, err = options.NewDecider(d)
 	}
 	if err != nil {
@@ -228,6 +257,11 @@ func (x *Exploration) Label() string {
 		return x.Rule
 	}
 	rule := x.Rule
+	if isOutside(rule) {
+		words := strings.Fields(rule)
+		base := filepath.Base(words[len(words)-1])
+		return strings.TrimPrefix(strings.TrimSuffix(base, filepath.Ext(base)), "rlrun-plugin-")
+	}
 	if rule == "" {
 		r, _, _ := options.RuleAndKinds(nil, o.Kinds)
 		rule = r.String()

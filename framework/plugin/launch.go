@@ -20,8 +20,8 @@ import (
 	hclog "github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
 
-	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
@@ -244,7 +244,7 @@ func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub 
 	if err != nil {
 		return nil, err
 	}
-	p := newProcess(o, service.(pb.PluginClient), t)
+	p := newProcess(o, service.(*grpc.ClientConn), t)
 	p.sub, p.stop = sub, client.Kill
 	p.conn = protocol.(*goplugin.GRPCClient).Conn // the only protocol that is allowed
 	go p.watch()

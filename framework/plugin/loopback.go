@@ -33,6 +33,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 	service := server.New(p)
 	s := grpc.NewServer(wire.ServerOptions()...)
 	pb.RegisterPluginServer(s, service)
+	pb.RegisterDecisionsServer(s, service)
 	go s.Serve(listener)
 	stop := func() {
 		s.Stop()
@@ -46,7 +47,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 		return nil, err
 	}
 	o := LaunchOptions{Name: "loopback", CloseTimeout: 10 * time.Second}.withDefaults()
-	process := newProcess(o, pb.NewPluginClient(conn), subprocess.NewTail(o.StderrLines))
+	process := newProcess(o, conn, subprocess.NewTail(o.StderrLines))
 	process.stop = func() {
 		conn.Close()
 		stop()

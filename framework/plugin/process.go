@@ -33,6 +33,7 @@ type Process struct {
 	description  vector.Description
 	digests      map[string]string
 	wire         pb.PluginClient
+	decisions    pb.DecisionsClient
 	openTimeout  time.Duration
 	callTimeout  time.Duration
 	closeTimeout time.Duration
@@ -50,9 +51,9 @@ type Process struct {
 
 var _ vector.Plugin = (*Process)(nil)
 
-func newProcess(o LaunchOptions, wire pb.PluginClient, t *subprocess.Tail) *Process {
+func newProcess(o LaunchOptions, conn grpc.ClientConnInterface, t *subprocess.Tail) *Process {
 	p := &Process{
-		name: o.Name, wire: wire, tail: t,
+		name: o.Name, wire: pb.NewPluginClient(conn), decisions: pb.NewDecisionsClient(conn), tail: t,
 		openTimeout: o.OpenTimeout, callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
 	}
 	p.ctx, p.end = context.WithCancelCause(context.Background())

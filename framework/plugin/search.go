@@ -73,7 +73,7 @@ const serveGymnasium = "import sys; sys.path[:] = filter(None, sys.path); from r
 //   - the name of a bundled plugin;
 //   - gymnasium:ID, an environment of Gymnasium;
 //   - a NAME whose executable rlrun-plugin-NAME is in one of the directories;
-//   - the path of an executable, recognised by a slash;
+//   - the path of an executable, recognised by a slash, or of a .py file, which runs in Python;
 //   - with args, any command in $PATH, such as python.
 //
 // A command line in one string, "python grid.py --fast", is split at spaces.
@@ -104,6 +104,14 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 		path, err := filepath.Abs(reference)
 		if err != nil {
 			return found, err
+		}
+		if filepath.Ext(path) == ".py" && isFile(path) && executable(path) != nil {
+			script := reference
+			if reference, err = exec.LookPath(cmp.Or(s.Python, "python3")); err != nil {
+				return found, fmt.Errorf("plugin %s needs Python 3.10 or newer: install it, or name an interpreter in RLRUN_PYTHON", script)
+			}
+			found.Name, found.Command, found.Args = strings.TrimSuffix(filepath.Base(path), ".py"), reference, slices.Concat([]string{script}, args)
+			return found, nil
 		}
 		if err := executable(path); err != nil {
 			return found, fmt.Errorf("plugin %s: %w", reference, err)

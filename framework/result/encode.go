@@ -89,6 +89,9 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	dst = appendFloat(append(dst, `,"gain":`...), d.Gain)
 	dst = appendFloat(append(dst, `,"cost":`...), d.Cost)
 	dst = appendString(append(dst, `,"leads":`...), d.Leads)
+	if d.Numbers != "" {
+		dst = appendString(append(dst, `,"numbers":`...), d.Numbers)
+	}
 	return append(dst, '}')
 }
 

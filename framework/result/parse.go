@@ -181,6 +181,9 @@ func (p *parser) decision() (d Decision) {
 		d.Cost = p.number()
 		p.want(`,"leads":`)
 		d.Leads = p.string()
+		if p.try(`,"numbers":`) {
+			d.Numbers = p.string()
+		}
 	}
 	p.want("}")
 	return d

@@ -75,6 +75,8 @@ type Compared struct {
 	Gain   float64 `json:"gain"`   // E D⁺: mean of what Other is better in a member, 0 where it is worse
 	Cost   float64 `json:"cost"`   // E D⁻: mean of what it is worse
 	Leads  string  `json:"leads"`  // D of each member, in three digits; empty if there are too many
+	// Numbers are those of a rule of a plugin, "NAME=VALUE NAME=VALUE".
+	Numbers string `json:"numbers,omitempty"`
 }
 
 // Key returns the environment, agent and number of the run.

@@ -16,8 +16,9 @@ import (
 
 // openAgent opens lanes of an agent of the plan for environments of a spec. It tells the
 // agent the number of steps of its run, and of those before it that a saved agent has
-// learned from. If its component has an exploration, the host decides when it explores.
-func openAgent(ctx context.Context, plugin vector.Plugin, p *plan.Plan, warm store.WarmStarts, c plan.Component, spec framework.Spec, lanes int) (vector.Agent, error) {
+// learned from. If its component has an exploration, the host decides when it explores; part
+// gives access to the plugins of the exploration.
+func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *plan.Plan, warm store.WarmStarts, c plan.Component, spec framework.Spec, lanes int) (vector.Agent, error) {
 	told := warm.Told(p, c)
 	spec.Steps = told.Steps
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
@@ -40,9 +41,12 @@ func openAgent(ctx context.Context, plugin vector.Plugin, p *plan.Plan, warm sto
 	if able == nil {
 		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
 	}
+	if err := openParts(ctx, part, c.Exploration, spec, &o); err != nil {
+		return fail(err)
+	}
 	explorer, err := explore.New(ctx, able, spec, lanes, o)
 	if err != nil {
-		return fail(err)
+		return fail(errors.Join(err, o.Close()))
 	}
 	return explorer, nil
 }
@@ -80,11 +84,17 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	if err != nil {
 		return nil, nil, err
 	}
-	agent, err := openAgent(ctx, p, trained, warm, c, spec, 1)
+	parts := parts{open: open}
+	agent, err := openAgent(ctx, p, parts.lend, trained, warm, c, spec, 1)
 	if err != nil {
+		parts.close()
 		return nil, nil, errors.Join(err, closePlugin())
 	}
-	closeAgent = func() error { return errors.Join(agent.Close(), closePlugin()) }
+	closeAgent = func() error {
+		err := agent.Close()
+		parts.close()
+		return errors.Join(err, closePlugin())
+	}
 	d, err := p.Describe(ctx)
 	if err == nil {
 		saved = saved[at : at+1]

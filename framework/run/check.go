@@ -400,7 +400,7 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 			x.mixedAgents = append(x.mixedAgents, c.Name)
 		}
 	}
-	agent, err := openAgent(ctx, p, x.Plan, x.warm, c, spec, 1)
+	agent, err := openAgent(ctx, p, x.pool.keep, x.Plan, x.warm, c, spec, 1)
 	if err != nil {
 		return err
 	}
@@ -450,7 +450,14 @@ func checkExploration(schema, params json.RawMessage, explores bool) error {
 func (x *Runner) identify(ctx context.Context) error {
 	var names []string // in the order of the plan
 	components := map[string][]plan.Component{}
-	for _, c := range slices.Concat(x.Plan.Environments, x.Plan.Agents) {
+	all := slices.Concat(x.Plan.Environments, x.Plan.Agents)
+	for _, c := range x.Plan.Agents { // first, since agents are made of them
+		all = append(c.Parts(), all...)
+		if _, files := c.Exploration.OptionSources(); files != nil {
+			all = append(all, c.Files())
+		}
+	}
+	for _, c := range all {
 		name := c.CommandLine()
 		if components[name] == nil {
 			names = append(names, name)
@@ -465,6 +472,7 @@ func (x *Runner) identify(ctx context.Context) error {
 		}
 		program, err := x.plugins.Identify(ctx, p, components[name]...)
 		for _, c := range components[name] {
+			x.addParts(&program, c)
 			if err == nil && c.WarmStart != nil {
 				if program.Files == nil {
 					program.Files = map[string]string{}
@@ -478,6 +486,26 @@ func (x *Runner) identify(ctx context.Context) error {
 		x.Programs = append(x.Programs, program)
 	}
 	return nil
+}
+
+// addParts adds to the files of an agent's program those of the rule and the sources of options
+// that its component names: its runs depend on them.
+func (x *Runner) addParts(program *store.PluginProvenance, c plan.Component) {
+	for _, part := range c.Parts() {
+		for _, p := range x.Programs {
+			if p.Plugin != part.Plugin {
+				continue
+			}
+			if program.Files == nil {
+				program.Files = map[string]string{}
+			}
+			for _, list := range []map[string]string{p.Files, p.Sources} {
+				for name, digest := range list {
+					program.Files[part.Plugin+": "+name] = digest
+				}
+			}
+		}
+	}
 }
 
 // tasks finds out what is known of the environments, and adds the notes of their models to

@@ -102,7 +102,8 @@ type execution struct {
 func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard, progress func(Event)) *execution {
 	if left := jobs(x.Plan, done, shard); len(left) > 0 {
 		first := left[0].cell
-		x.pool.retain(x.Plan.Environments[first.Environment], x.Plan.Agents[first.Agent])
+		agent := x.Plan.Agents[first.Agent]
+		x.pool.retain(append(agent.Parts(), x.Plan.Environments[first.Environment], agent)...)
 	} else {
 		x.pool.retain()
 	}
@@ -184,7 +185,8 @@ func (x *execution) runAll(ctx context.Context) error {
 
 // isRemote says whether the environment or the agent of a cell runs in a process of its own.
 func (x *execution) isRemote(c plan.Cell) bool {
-	return x.remote != nil && (x.remote(x.plan.Environments[c.Environment]) || x.remote(x.plan.Agents[c.Agent]))
+	a := x.plan.Agents[c.Agent]
+	return x.remote != nil && slices.ContainsFunc(append(a.Parts(), x.plan.Environments[c.Environment], a), x.remote)
 }
 
 // preferred is the number of lanes that suits both plugins of a cell, at most; 0: any.

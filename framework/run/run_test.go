@@ -193,7 +193,7 @@ func TestAgentsKnowTheStepsOfARun(t *testing.T) {
 		return vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
 	}}
 	spec := (&coin{}).Spec()
-	if _, err := openAgent(t.Context(), agent, p, nil, p.Agents[0], spec, 1); err != nil || told != 50 {
+	if _, err := openAgent(t.Context(), agent, nil, p, nil, p.Agents[0], spec, 1); err != nil || told != 50 {
 		t.Errorf("told of %d steps, want 50; error %v", told, err)
 	}
 }

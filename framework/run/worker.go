@@ -31,6 +31,7 @@ type worker struct {
 	cell  plan.Cell
 	env   *opened
 	agent *opened
+	parts parts // of the agent's exploration
 	lanes *instances
 	// division is to be decided about by the next batch; nil if it has been.
 	division *division
@@ -82,6 +83,7 @@ func (w *worker) close() {
 			*o = nil
 		}
 	}
+	w.parts.close()
 }
 
 func (w *worker) closeLanes() {
@@ -147,11 +149,15 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	if err != nil {
 		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
-	agent, err := openAgent(ctx, agentPlugin, w.plan, w.warm, a, env.Spec(), count)
+	w.parts.open = w.open
+	agent, err := openAgent(ctx, agentPlugin, w.parts.lend, w.plan, w.warm, a, env.Spec(), count)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	err = cmp.Or(w.session.Unchanged(ctx, e, envPlugin), w.session.Unchanged(ctx, a, agentPlugin), w.sameSpec(w.cell, env.Spec()))
+	err = cmp.Or(w.session.Unchanged(ctx, e, envPlugin), w.session.Unchanged(ctx, a, agentPlugin), w.session.Unchanged(ctx, a.Files(), nil), w.sameSpec(w.cell, env.Spec()))
+	for _, o := range w.parts.opened {
+		err = cmp.Or(err, w.session.Unchanged(ctx, o.component, o.plugin))
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, agent.Close(), env.Close())
 	}

@@ -8,14 +8,19 @@ import (
 	"github.com/rlrun/rlrun/framework"
 )
 
-// Kind is the kind of a plugin: an environment or an agent.
+// Kind is the kind of a plugin.
 type Kind string
 
 // The kinds of plugin.
 const (
 	KindEnvironment Kind = "environment"
 	KindAgent       Kind = "agent"
+	KindRule        Kind = "rule"    // decides between options of agents
+	KindOptions     Kind = "options" // makes options
 )
+
+// PluginKinds are all kinds.
+var PluginKinds = []Kind{KindEnvironment, KindAgent, KindRule, KindOptions}
 
 // PickleCapability marks agents in Python whose saved states are pickled: to load one runs
 // code that is in it. docs/protocol.md has more.

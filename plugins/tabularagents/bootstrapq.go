@@ -199,6 +199,30 @@ func (x *bootstrapQ) SetOptionKinds(kinds []options.Kind) error {
 	return err
 }
 
+// Declare implements lanes.Declarer.
+func (x *bootstrapQ) Declare(list []options.DeclaredOption) error {
+	if x.executor.Tables == nil {
+		return lanes.Unsupported("no options have been offered")
+	}
+	x.executor.Declare(list)
+	if x.evaluation != nil {
+		if len(x.q) > maxValues/max(len(list), 1) {
+			return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d options and %d members", x.t.Spec.ID, x.t.States, x.t.Actions, len(list), x.Members)
+		}
+		x.evaluation.declare(list)
+	}
+	return nil
+}
+
+// DeclaredValues implements options.DeclaredValuer.
+func (x *bootstrapQ) DeclaredValues(dst []float64, i int) (steps float64) {
+	if x.planned != nil {
+		return x.planned.declaredValue(dst, &x.executor.DeclaredOptions()[i], x.here)
+	}
+	x.evaluation.declaredValue(dst, i, x.here)
+	return 0
+}
+
 func (x *bootstrapQ) DescribeDecision(p *options.Problem) error {
 	var e []float64
 	x.executor.DrawMember()

@@ -2,6 +2,7 @@ package tabularagents
 
 import (
 	"math"
+	"slices"
 
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
@@ -32,6 +33,17 @@ type planned struct {
 	means    []float64             // scratch
 	chance   []float64             // scratch, by member
 	worth    []float64             // scratch, by member
+	declared                       // an option that is followed before the policy
+}
+
+// declared is a declared option on its way: where it may be while it has not ended.
+type declared struct {
+	option    *options.DeclaredOption // nil if a policy is followed from the beginning on
+	on        frontier
+	onThen    frontier
+	probs     []float64
+	taken     []float64 // scratch, by member
+	durations float64   // E of its duration, summed over the members
 }
 
 // frontier is where one may be after a number of steps.
@@ -77,7 +89,69 @@ func newPlanned(y *replay, t *options.Tables) *planned {
 	for s := range x.acts {
 		x.acts[s] = unasked
 	}
+	if slices.Contains(t.Kinds, options.Declared) {
+		for _, f := range []*frontier{&x.on, &x.onThen} {
+			f.listed, f.mass = make([]bool, states), make([]float64, states*k)
+		}
+		x.probs, x.taken = make([]float64, y.actions), make([]float64, k)
+	}
 	return x
+}
+
+// declaredValue writes into dst, by member, what it is worth to follow an option from s on and
+// then the greedy policy. It returns the mean duration that the members expect; one that comes
+// to the unknown has ended.
+func (y *planned) declaredValue(dst []float64, o *options.DeclaredOption, s int) (steps float64) {
+	y.option, y.durations = o, 0
+	y.follow(dst, 0, s, unasked)
+	y.option = nil
+	y.on.clear(y.Members)
+	return y.durations / float64(y.Members)
+}
+
+// stepOption is a step of the option, of all states where it may be. It leaves in then where
+// the option has ended, and in on where it has not.
+func (y *planned) stepOption(pay []float64) {
+	k := y.Members
+	y.then, y.onThen = y.onThen, y.then
+	for _, s := range y.on.states {
+		s := int(s)
+		mass := y.on.mass[s*k:][:k]
+		y.option.Distribution(y.probs, s, 0)
+		for _, m := range mass {
+			y.durations += m
+		}
+		for a, p := range y.probs {
+			if p == 0 {
+				continue
+			}
+			for m := range y.taken {
+				y.taken[m] = p * mass[m]
+			}
+			y.leave(pay, y.taken, s*y.actions+a)
+		}
+	}
+	y.then, y.onThen = y.onThen, y.then
+	y.on.clear(k)
+	for _, s := range y.onThen.states {
+		s := int(s)
+		end, mass := y.option.End[s], y.onThen.mass[s*k:][:k]
+		if end > 0 {
+			y.then.add(s)
+		}
+		if end < 1 {
+			y.on.add(s)
+		}
+		for m, x := range mass {
+			if end > 0 {
+				y.then.mass[s*k+m] += end * x
+			}
+			if end < 1 {
+				y.on.mass[s*k+m] += (1 - end) * x
+			}
+		}
+	}
+	y.onThen.clear(k)
 }
 
 // state returns the values of the policies in s.
@@ -129,9 +203,13 @@ func (y *planned) follow(dst []float64, p, s, first int) int {
 	}()
 	clear(dst)
 	clear(y.gone)
-	y.now.add(s)
+	begin := &y.now
+	if y.option != nil {
+		begin = &y.on
+	}
+	begin.add(s)
 	for m := range k {
-		y.now.mass[s*k+m] = 1
+		begin.mass[s*k+m] = 1
 	}
 	factor := 1 - y.Gamma
 	for t := range y.steps {
@@ -141,7 +219,7 @@ func (y *planned) follow(dst []float64, p, s, first int) int {
 		for _, s := range y.now.states {
 			s := int(s)
 			a := first
-			if t > 0 {
+			if t > 0 || a == unasked {
 				a = y.asks(p, s)
 			}
 			mass := y.now.mass[s*k:][:k]
@@ -156,6 +234,9 @@ func (y *planned) follow(dst []float64, p, s, first int) int {
 				y.leave(pay, mass, s*y.actions+a)
 			}
 		}
+		if y.option != nil {
+			y.stepOption(pay)
+		}
 		for m, r := range pay {
 			dst[m] += factor * r
 		}
@@ -164,7 +245,7 @@ func (y *planned) follow(dst []float64, p, s, first int) int {
 		factor *= y.Gamma
 		y.now.clear(k)
 		y.now, y.then = y.then, y.now
-		known := len(y.now.states) == 0 // there is nothing but the unknown any more
+		known := len(y.now.states)+len(y.on.states) == 0 // there is nothing but the unknown any more
 		if known || t == y.steps-1 || y.settles(t) {
 			rest := factor / (1 - y.Gamma)
 			for m := range dst {

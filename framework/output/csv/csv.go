@@ -75,7 +75,7 @@ func WriteSummary(w io.Writer, s *result.Summary) error {
 // summary was made from. If it is mixed, a last column "programs" says so.
 func WriteDecisions(w io.Writer, s *result.Summary, records iter.Seq2[result.Record, error]) error {
 	c := newTable(w, s, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
-		"delta", "p", "share", "advantage", "action", "other", "greedy", "gain", "cost", "leads")
+		"delta", "p", "share", "advantage", "action", "other", "greedy", "gain", "cost", "leads", "numbers")
 	for r, err := range records {
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func WriteDecisions(w io.Writer, s *result.Summary, records iter.Seq2[result.Rec
 			c.row(r.Environment, r.Agent, strconv.Itoa(r.Run), strconv.Itoa(d.Step), strconv.Itoa(d.Episode), strconv.Itoa(d.State),
 				d.Option, strconv.FormatBool(d.Explore), strconv.Itoa(d.Hold), strconv.FormatBool(d.Capped),
 				result.CSVNumber(d.Delta), result.CSVNumber(d.P), result.CSVNumber(d.Share), result.CSVNumber(d.Advantage),
-				strconv.Itoa(d.Action), d.Other, result.CSVNumber(d.Greedy), result.CSVNumber(d.Gain), result.CSVNumber(d.Cost), d.Leads)
+				strconv.Itoa(d.Action), d.Other, result.CSVNumber(d.Greedy), result.CSVNumber(d.Gain), result.CSVNumber(d.Cost), d.Leads, d.Numbers)
 		}
 	}
 	return c.close()

@@ -19,8 +19,8 @@ func TestDecisionsCSV(t *testing.T) {
 	s, recs := outputtest.Tiny(t)
 	var buf bytes.Buffer
 	must.Do(t, csv.WriteDecisions(&buf, s, result.Sorted(recs)))
-	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage,action,other,greedy,gain,cost,leads
-"e, f",a,0,0,4,-1,uniform,true,3,true,0.5,0.25,0.1,0.01,0,,0,0,0,
+	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage,action,other,greedy,gain,cost,leads,numbers
+"e, f",a,0,0,4,-1,uniform,true,3,true,0.5,0.25,0.1,0.01,0,,0,0,0,,
 `
 	if got := buf.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -54,7 +54,7 @@ CREATE TABLE decisions (
 	episode INTEGER NOT NULL, state INTEGER NOT NULL, -- state: -1 where observations are not discrete
 	option TEXT NOT NULL, explore INTEGER NOT NULL, hold INTEGER NOT NULL, capped INTEGER NOT NULL,
 	delta REAL, p REAL, share REAL, advantage REAL,
-	"action" INTEGER NOT NULL, other TEXT NOT NULL, greedy REAL, gain REAL, cost REAL, leads TEXT NOT NULL,
+	"action" INTEGER NOT NULL, other TEXT NOT NULL, greedy REAL, gain REAL, cost REAL, leads TEXT NOT NULL, numbers TEXT NOT NULL,
 	PRIMARY KEY (environment, agent, run, step)
 ) WITHOUT ROWID;
 CREATE TABLE failures (
@@ -193,7 +193,7 @@ func (in *inserter) record(r *result.Record) {
 	}
 	for i := range r.Decisions {
 		d := &r.Decisions[i]
-		in.row("decisions", r.Environment, r.Agent, r.Run, d.Step, d.Episode, d.State, d.Option, d.Explore, d.Hold, d.Capped, d.Delta, d.P, d.Share, d.Advantage, d.Action, d.Other, d.Greedy, d.Gain, d.Cost, d.Leads)
+		in.row("decisions", r.Environment, r.Agent, r.Run, d.Step, d.Episode, d.State, d.Option, d.Explore, d.Hold, d.Capped, d.Delta, d.P, d.Share, d.Advantage, d.Action, d.Other, d.Greedy, d.Gain, d.Cost, d.Leads, d.Numbers)
 	}
 }
 

@@ -70,6 +70,7 @@ type (
 		Gain        float64 `parquet:"gain"`
 		Cost        float64 `parquet:"cost"`
 		Leads       string  `parquet:"leads"`
+		Numbers     string  `parquet:"numbers"`
 	}
 )
 
@@ -93,7 +94,7 @@ func decisionRows(_ *output.Results, r *result.Record) (rows []decisionRow) {
 		d := &r.Decisions[i]
 		rows = append(rows, decisionRow{r.Environment, r.Agent, int64(r.Run), int64(d.Step), int64(d.Episode), int64(d.State),
 			d.Option, d.Explore, int64(d.Hold), d.Capped, d.Delta, d.P, d.Share, d.Advantage,
-			int64(d.Action), d.Other, d.Greedy, d.Gain, d.Cost, d.Leads})
+			int64(d.Action), d.Other, d.Greedy, d.Gain, d.Cost, d.Leads, d.Numbers})
 	}
 	return rows
 }

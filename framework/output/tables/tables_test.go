@@ -48,7 +48,7 @@ func TestCSV(t *testing.T) {
 	f := must.Get(os.Open(filepath.Join(dir, "decisions.csv")))(t)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) != 2 || strings.Join(rows[1], "|") != "two arms|a_1|1|1|0|-1|greedy, at last|false|2|false|0.5|0|0|0|0||0|0|0|" {
+	if err != nil || len(rows) != 2 || strings.Join(rows[1], "|") != "two arms|a_1|1|1|0|-1|greedy, at last|false|2|false|0.5|0|0|0|0||0|0|0||" {
 		t.Errorf("%v, %v", rows, err)
 	}
 }

@@ -34,6 +34,12 @@ type OptionLearner[O any] interface {
 	GreedyPolicy(dst []int) ([]int, error)
 }
 
+// Declarer is an OptionLearner that takes options of options.Declared.
+type Declarer interface {
+	// Declare sets them, from now on. The list is not copied.
+	Declare(list []options.DeclaredOption) error
+}
+
 // OptionPlugin is Plugin for an agent whose lanes are OptionLearners.
 func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *vector.AgentPlugin {
 	p := Plugin(id, doc, defaults, build)
@@ -81,6 +87,15 @@ func (l *optionLanes[O]) SetOptionKinds(_ context.Context, kinds []options.Kind)
 	}
 	l.offered, l.kinds = true, slices.Clone(kinds)
 	return nil
+}
+
+// Declare implements vector.Declarer.
+func (l *optionLanes[O]) Declare(_ context.Context, lane int, list []options.DeclaredOption) error {
+	x, ok := l.learners[lane].(Declarer)
+	if !ok {
+		return Unsupported("it takes no declared options")
+	}
+	return x.Declare(list)
 }
 
 // StepOptions implements vector.OptionAgent.

@@ -72,6 +72,7 @@ type OptionAgent struct {
 	member   int            // the drawn one that is followed, −1 if none is
 	drawn    int            // for the next decision
 	draws    bool           // the policy of a drawn member is offered
+	some     bool           // some candidates are offered in some decisions only
 	most     int            // steps for which it may be held
 	models   []*mdp.Tabular // of the members, of the last reduction
 }
@@ -218,9 +219,24 @@ func (x *OptionAgent) SetOptionKinds(kinds []options.Kind) error {
 	}
 	x.config.Kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
 	x.draws, x.most = slices.Contains(kinds, options.DrawnMember), mostHeld
+	declared := slices.Contains(kinds, options.Declared)
+	x.some = x.draws || declared
+	if declared && (x.config.Discount == 0 || x.Task.States > mostDeclared) {
+		return lanes.Unsupported("options of files and plugins need criterion discounted and at most %d states", mostDeclared)
+	}
 	if x.config.Discount > 0 {
 		x.most = min(int(math.Ceil(2/(1-x.config.Discount))), mostHeld)
 	}
+	return nil
+}
+
+// mostDeclared bounds the number of states where models of declared options are made, which
+// are matrices.
+const mostDeclared = 1000
+
+// Declare implements lanes.Declarer.
+func (x *OptionAgent) Declare(list []options.DeclaredOption) error {
+	x.config.Declared, x.Reduction = list, nil
 	return nil
 }
 
@@ -236,13 +252,19 @@ func (x *OptionAgent) DescribeDecision(p *options.Problem) error {
 			return err
 		}
 	}
-	if !x.draws {
+	if !x.some {
 		x.Reduction.At(p, x.facing, 0)
 		return nil
 	}
-	k := x.Rand.IntN(x.ensemble.Len())
+	k := 0
+	if x.draws {
+		k = x.Rand.IntN(x.ensemble.Len())
+	}
 	x.drawn = k
 	x.Reduction.AtMember(p, x.facing, 0, k)
+	if !x.draws {
+		return nil
+	}
 	y, at := x.Reduction.Values(0, x.facing), x.Reduction.OfMember(k)
 	for i := range p.Arms {
 		if x.Reduction.Offered(i) == at && at > 0 {
@@ -287,9 +309,9 @@ func (x *OptionAgent) reduce(s int) error {
 func (x *OptionAgent) Choose(option int) int {
 	x.followed = greedily
 	x.member = -1
-	if x.draws {
+	if x.some {
 		option = x.Reduction.Offered(option)
-		if option > 0 && option == x.Reduction.OfMember(x.drawn) {
+		if x.draws && option > 0 && option == x.Reduction.OfMember(x.drawn) {
 			x.member = x.drawn
 		}
 	}

@@ -49,6 +49,7 @@ from rlrun.experiment import Experiment, ExperimentError, Interrupted, run
 from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
 from rlrun.results import Comparison, Results, compare, read_results
+from rlrun.rules import Decision, Decisions, DeclaredOption, Experience, OptionSource, Rule, VectorRule
 from rlrun.saved import pack, unpack
 from rlrun.serve import serve
 from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
@@ -58,9 +59,13 @@ __all__ = [
     "Agent",
     "Box",
     "Comparison",
+    "Decision",
+    "Decisions",
+    "DeclaredOption",
     "Discrete",
     "Environment",
     "Error",
+    "Experience",
     "Experiment",
     "ExperimentError",
     "Interrupted",
@@ -73,9 +78,11 @@ __all__ = [
     "MultiDiscrete",
     "NeedsReset",
     "OptionAgent",
+    "OptionSource",
     "Problem",
     "Problems",
     "Results",
+    "Rule",
     "Space",
     "Spec",
     "Streams",
@@ -87,6 +94,7 @@ __all__ = [
     "VectorAgent",
     "VectorEnvironment",
     "VectorOptionAgent",
+    "VectorRule",
     "compare",
     "pack",
     "param",

@@ -29,9 +29,11 @@ from rlrun._lanes import (
 )
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
+from rlrun._rules import RuleInstance, SourceInstance
 from rlrun.agent import VectorAgent
 from rlrun.environment import Spec, TimeSteps, VectorEnvironment
 from rlrun.options import VectorOptionAgent
+from rlrun.rules import OptionSource, Rule, VectorRule
 
 log = logging.getLogger("rlrun")
 
@@ -46,6 +48,9 @@ class Plugin(Protocol):
 
     def agent(self, params: bytes) -> VectorAgent:
         """Make an agent, not opened yet."""
+
+    def decides(self, data: bytes, kind: str) -> Rule | VectorRule | OptionSource:
+        """Make a rule or a source of options."""
 
 
 class BrokenProtocolError(Exception):
@@ -187,17 +192,18 @@ class _AgentInstance:
 
 
 _Instance = _EnvironmentInstance | _AgentInstance
-_I = TypeVar("_I", _EnvironmentInstance, _AgentInstance)
+_Any = _Instance | RuleInstance | SourceInstance
+_I = TypeVar("_I", _EnvironmentInstance, _AgentInstance, RuleInstance)
 
 
-class Servicer(plugin_pb2_grpc.PluginServicer):
+class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer):
     """Answers the calls of plugin.proto."""
 
     def __init__(self, plugin: Plugin) -> None:
         self._plugin = plugin
         self._lock = threading.Lock()
         self._last = 0
-        self._instances: dict[int, _Instance] = {}
+        self._instances: dict[int, _Any] = {}
         self._abilities = _abilities.of(plugin.description.capabilities)
 
     def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
@@ -260,6 +266,48 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
     ) -> Iterator[pb.AgentReply]:
         """Step an agent, a reply a request."""
         return self._steps(_AgentInstance, requests, context)
+
+    def OpenRule(  # noqa: N802
+        self, request: pb.OpenDecisionsRequest, _context: grpc.ServicerContext
+    ) -> pb.OpenDecisionsReply:
+        """Open a rule."""
+        return self._open_decisions(request, "rule")
+
+    def OpenOptions(  # noqa: N802
+        self, request: pb.OpenDecisionsRequest, _context: grpc.ServicerContext
+    ) -> pb.OpenDecisionsReply:
+        """Open a source of options."""
+        return self._open_decisions(request, "options")
+
+    def _open_decisions(self, request: pb.OpenDecisionsRequest, kind: str) -> pb.OpenDecisionsReply:
+        try:
+            decides, spec = self._plugin.decides(request.params, kind), Spec.from_proto(request.spec)
+            instance = (
+                SourceInstance(decides, spec)
+                if isinstance(decides, OptionSource)
+                else RuleInstance(decides, spec, failure)
+            )
+            return pb.OpenDecisionsReply(instance=self._add(instance))
+        except BaseException as e:
+            return pb.OpenDecisionsReply(error=failure(e))
+
+    def StepRule(  # noqa: N802
+        self, requests: Iterator[pb.RuleRequest], context: grpc.ServicerContext
+    ) -> Iterator[pb.RuleReply]:
+        """Answer questions, a reply a request."""
+        return self._steps(RuleInstance, requests, context)
+
+    def MakeOptions(self, request: pb.OptionsRequest, context: grpc.ServicerContext) -> pb.OptionsReply:  # noqa: N802
+        """Make the options of lanes."""
+        with self._lock:
+            instance = self._instances.get(request.instance)
+        if not isinstance(instance, SourceInstance):
+            context.abort(grpc.StatusCode.NOT_FOUND, f"no source of options has the handle {request.instance}")
+        assert isinstance(instance, SourceInstance)
+        try:
+            return instance.make(request)
+        except BaseException as e:
+            return pb.OptionsReply(error=failure(e))
 
     def _steps(self, kind: type[_I], requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
         handle: int | None = None
@@ -382,7 +430,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         for handle in handles:
             self._drop(handle)
 
-    def _add(self, instance: _Instance) -> int:
+    def _add(self, instance: _Any) -> int:
         with self._lock:
             self._last += 1
             self._instances[self._last] = instance
@@ -392,9 +440,9 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         """Return the instance of a handle, of either kind."""
         with self._lock:
             instance = self._instances.get(handle)
-        if instance is None:
+        if not isinstance(instance, _Instance):
             context.abort(grpc.StatusCode.NOT_FOUND, f"no instance has the handle {handle}")
-        assert instance is not None
+        assert isinstance(instance, _Instance)
         return instance
 
     def _drop(self, handle: int) -> None:

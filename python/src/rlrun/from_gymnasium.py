@@ -27,7 +27,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import gymnasium
 import numpy as np
@@ -163,6 +163,10 @@ class GymnasiumPlugin:
     def agent(self, _data: bytes) -> Any:
         """Raise Unsupported."""
         raise Unsupported(f"{self.description.id} is an environment, not an agent")
+
+    def decides(self, data: bytes, kind: str) -> NoReturn:
+        """Refuse: it is an environment."""
+        raise Unsupported(f"{self.description.id} is an environment, not {kind}")
 
     def _make(self, chosen: Settings) -> gymnasium.Env[Any, Any]:
         registered, arguments = gymnasium.spec(self.env_id), chosen.arguments

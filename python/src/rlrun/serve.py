@@ -25,6 +25,7 @@ from rlrun.agent import Agent, VectorAgent
 from rlrun.environment import Environment, VectorEnvironment
 from rlrun.errors import Unsupported
 from rlrun.options import OptionAgent, VectorOptionAgent
+from rlrun.rules import OptionSource, Rule, VectorRule
 
 PARENT_INTERVAL = 0.5
 """How often a plugin looks whether its parent is alive, in seconds."""
@@ -46,15 +47,26 @@ _DECLARED: dict[str, tuple[type, ...]] = {
 }
 """The types of what a class declares."""
 
-Kind = type[Environment] | type[VectorEnvironment] | type[Agent] | type[VectorAgent]
+Kind = type[Environment | VectorEnvironment | Agent | VectorAgent | Rule | VectorRule | OptionSource]
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "environment": (Environment, VectorEnvironment),
+    "agent": (Agent, VectorAgent),
+    "rule": (Rule, VectorRule),
+    "options": (OptionSource,),
+}
+"""The base classes of each kind of plugin."""
 
 
 class ClassPlugin:
     """A plugin made of an author's class."""
 
     def __init__(self, cls: Kind) -> None:
-        if not isinstance(cls, type) or not issubclass(cls, (Environment, VectorEnvironment, Agent, VectorAgent)):
-            raise TypeError(f"{cls!r} is no class of environments or agents; derive one from rlrun.Environment")
+        kind = next((k for k, bases in KINDS.items() if isinstance(cls, type) and issubclass(cls, bases)), None)
+        if kind is None:
+            raise TypeError(
+                f"{cls!r} is no class of a plugin; derive one from rlrun.Environment, Agent, Rule or OptionSource"
+            )
         identity = getattr(cls, "id", None)
         if not isinstance(identity, str) or not _ID.fullmatch(identity):
             raise TypeError(
@@ -66,18 +78,17 @@ class ClassPlugin:
         if not _REQUIRES.fullmatch(cls.requires):
             raise TypeError(f'{cls.__name__}.requires is {cls.requires!r}; it must read "rlrun >= 0.2.0"')
         self.cls = cls
-        environment = issubclass(cls, (Environment, VectorEnvironment))
         doc = inspect.cleandoc(cls.__doc__ or "")
         self.description = pb.DescribeReply(
             id=identity,
-            kind="environment" if environment else "agent",
+            kind=kind,
             doc=" ".join(doc.split("\n\n")[0].split()) or cls.__name__,
             params=json.dumps(params.schema(cls)).encode(),
-            capabilities=_capabilities(cls),
+            capabilities=_capabilities(cls) if kind in ("environment", "agent") else [],
             requires=cls.requires,
             preferred_lanes=cls.preferred_lanes,
             frames_per_second=cls.frames_per_second,
-            breaks={} if environment else cls.breaks,
+            breaks=cls.breaks if kind == "agent" else {},
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:
@@ -88,7 +99,7 @@ class ClassPlugin:
         if issubclass(cls, Environment):
             arguments = params.arguments(cls, data)
             return Copies(lambda: cls(**arguments))
-        raise Unsupported(f"{self.description.id} is an agent, not an environment")
+        raise self._is_no("environment")
 
     def agent(self, data: bytes) -> VectorAgent:
         """Make an agent, not opened yet."""
@@ -99,7 +110,17 @@ class ClassPlugin:
             arguments = params.arguments(cls, data)
             copies = OptionCopies if issubclass(cls, OptionAgent) else AgentCopies
             return copies(lambda: cls(**arguments))
-        raise Unsupported(f"{self.description.id} is an environment, not an agent")
+        raise self._is_no("agent")
+
+    def _is_no(self, kind: str) -> Unsupported:
+        return Unsupported(f"{self.description.id} is of kind {self.description.kind}, not {kind}")
+
+    def decides(self, data: bytes, kind: str) -> Rule | VectorRule | OptionSource:
+        """Make a rule or a source of options."""
+        cls = self.cls
+        if self.description.kind != kind or not issubclass(cls, (Rule, VectorRule, OptionSource)):
+            raise self._is_no(kind)
+        return params.build(cls, data)
 
 
 def _capabilities(cls: type) -> list[str]:
@@ -167,6 +188,7 @@ def serve_plugin(plugin: Plugin) -> None:
     )
     servicer = Servicer(plugin)
     plugin_pb2_grpc.add_PluginServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+    plugin_pb2_grpc.add_DecisionsServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
 
     ended = threading.Event()
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
@@ -98,8 +99,8 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 		return d, errors.New("a description without an id")
 	case len(d.ID) > maxID || strings.ContainsFunc(d.ID, func(r rune) bool { return r == '\n' || r == '\t' || printable.Hidden(r) }):
 		return d, fmt.Errorf("an id of %d bytes, %.60q; it may have at most %d bytes, and no control characters", len(d.ID), d.ID, maxID)
-	case d.Kind != vector.KindEnvironment && d.Kind != vector.KindAgent:
-		return d, fmt.Errorf("a plugin of kind %q; must be %q or %q", d.Kind, vector.KindEnvironment, vector.KindAgent)
+	case !slices.Contains(vector.PluginKinds, d.Kind):
+		return d, fmt.Errorf("a plugin of kind %q; must be one of %q", d.Kind, vector.PluginKinds)
 	case len(d.Params) > 0 && !json.Valid(d.Params):
 		return d, errors.New("a parameter schema that is not JSON")
 	}

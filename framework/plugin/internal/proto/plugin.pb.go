@@ -2214,6 +2214,687 @@ func (x *GreedyPolicyReply) GetError() *Error {
 	return nil
 }
 
+type OpenDecisionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Params        []byte                 `protobuf:"bytes,1,opt,name=params,proto3" json:"params,omitempty"`
+	Spec          *Spec                  `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenDecisionsRequest) Reset() {
+	*x = OpenDecisionsRequest{}
+	mi := &file_plugin_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenDecisionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenDecisionsRequest) ProtoMessage() {}
+
+func (x *OpenDecisionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenDecisionsRequest.ProtoReflect.Descriptor instead.
+func (*OpenDecisionsRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *OpenDecisionsRequest) GetParams() []byte {
+	if x != nil {
+		return x.Params
+	}
+	return nil
+}
+
+func (x *OpenDecisionsRequest) GetSpec() *Spec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+type OpenDecisionsReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenDecisionsReply) Reset() {
+	*x = OpenDecisionsReply{}
+	mi := &file_plugin_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenDecisionsReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenDecisionsReply) ProtoMessage() {}
+
+func (x *OpenDecisionsReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenDecisionsReply.ProtoReflect.Descriptor instead.
+func (*OpenDecisionsReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *OpenDecisionsReply) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *OpenDecisionsReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+// RuleRequest asks questions: between which of n options, each with a value in each of K equally
+// likely models, to choose. Columns have an entry a question or, where it says so, one an option
+// of a question, question after question. Error.lane in the reply is the number of a question.
+type RuleRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"` // as in EnvironmentRequest
+	Step          uint64                 `protobuf:"varint,2,opt,name=step,proto3" json:"step,omitempty"`         // as in EnvironmentRequest
+	Names         []string               `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`        // as in AgentReply
+	Sizes         []byte                 `protobuf:"bytes,4,opt,name=sizes,proto3" json:"sizes,omitempty"`        // uint32: n
+	Members       []byte                 `protobuf:"bytes,5,opt,name=members,proto3" json:"members,omitempty"`    // uint32: K
+	Greedy        []byte                 `protobuf:"bytes,6,opt,name=greedy,proto3" json:"greedy,omitempty"`      // uint32: which option is the greedy one
+	Steps         []byte                 `protobuf:"bytes,7,opt,name=steps,proto3" json:"steps,omitempty"`        // uint64: steps of the run before the decision
+	Left          []byte                 `protobuf:"bytes,8,opt,name=left,proto3" json:"left,omitempty"`          // float64: the weight of the rewards that are left, in units of the next one's
+	Seeds         []byte                 `protobuf:"bytes,9,opt,name=seeds,proto3" json:"seeds,omitempty"`        // uint64: of what the rule draws for the answer
+	Features      []byte                 `protobuf:"bytes,10,opt,name=features,proto3" json:"features,omitempty"` // float64, as many a question: the observation
+	Options       []byte                 `protobuf:"bytes,11,opt,name=options,proto3" json:"options,omitempty"`   // uint32 an option: the number of its name
+	Reveals       []byte                 `protobuf:"bytes,12,opt,name=reveals,proto3" json:"reveals,omitempty"`   // float64 an option, as in AgentReply
+	Holds         []byte                 `protobuf:"bytes,13,opt,name=holds,proto3" json:"holds,omitempty"`       // uint32 an option: T, the steps for which it would be held
+	Shares        []byte                 `protobuf:"bytes,14,opt,name=shares,proto3" json:"shares,omitempty"`     // float64 an option: ρ, the share of the horizon that these take
+	Values        []byte                 `protobuf:"bytes,15,opt,name=values,proto3" json:"values,omitempty"`     // K float64 an option
+	Optimal       []byte                 `protobuf:"bytes,16,opt,name=optimal,proto3" json:"optimal,omitempty"`   // K float64 a question, or empty, as in AgentReply
+	Counts        []byte                 `protobuf:"bytes,17,opt,name=counts,proto3" json:"counts,omitempty"`     // uint32 an option: how often it was chosen in the run
+	Followed      []byte                 `protobuf:"bytes,18,opt,name=followed,proto3" json:"followed,omitempty"` // uint64 an option: for how many steps it was followed
+	Rewards       []byte                 `protobuf:"bytes,19,opt,name=rewards,proto3" json:"rewards,omitempty"`   // float64 an option: the sum of the rewards meanwhile
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleRequest) Reset() {
+	*x = RuleRequest{}
+	mi := &file_plugin_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleRequest) ProtoMessage() {}
+
+func (x *RuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleRequest.ProtoReflect.Descriptor instead.
+func (*RuleRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RuleRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *RuleRequest) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *RuleRequest) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetSizes() []byte {
+	if x != nil {
+		return x.Sizes
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetMembers() []byte {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetGreedy() []byte {
+	if x != nil {
+		return x.Greedy
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetSteps() []byte {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetLeft() []byte {
+	if x != nil {
+		return x.Left
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetSeeds() []byte {
+	if x != nil {
+		return x.Seeds
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetFeatures() []byte {
+	if x != nil {
+		return x.Features
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetOptions() []byte {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetReveals() []byte {
+	if x != nil {
+		return x.Reveals
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetHolds() []byte {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetShares() []byte {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetOptimal() []byte {
+	if x != nil {
+		return x.Optimal
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetCounts() []byte {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetFollowed() []byte {
+	if x != nil {
+		return x.Followed
+	}
+	return nil
+}
+
+func (x *RuleRequest) GetRewards() []byte {
+	if x != nil {
+		return x.Rewards
+	}
+	return nil
+}
+
+type RuleReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Options       []byte                 `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"` // int32 a question: the option chosen, from 0
+	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	Step          uint64                 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"`
+	Names         []string               `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`     // of the numbers for the log, the same for all questions
+	Numbers       []byte                 `protobuf:"bytes,5,opt,name=numbers,proto3" json:"numbers,omitempty"` // float64: for each question, one a name; NaN: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleReply) Reset() {
+	*x = RuleReply{}
+	mi := &file_plugin_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleReply) ProtoMessage() {}
+
+func (x *RuleReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleReply.ProtoReflect.Descriptor instead.
+func (*RuleReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RuleReply) GetOptions() []byte {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *RuleReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *RuleReply) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *RuleReply) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *RuleReply) GetNumbers() []byte {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
+type OptionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	States        uint32                 `protobuf:"varint,2,opt,name=states,proto3" json:"states,omitempty"` // of the task, counted from 0
+	Actions       uint32                 `protobuf:"varint,3,opt,name=actions,proto3" json:"actions,omitempty"`
+	Lanes         []*Experience          `protobuf:"bytes,4,rep,name=lanes,proto3" json:"lanes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OptionsRequest) Reset() {
+	*x = OptionsRequest{}
+	mi := &file_plugin_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OptionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OptionsRequest) ProtoMessage() {}
+
+func (x *OptionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OptionsRequest.ProtoReflect.Descriptor instead.
+func (*OptionsRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *OptionsRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *OptionsRequest) GetStates() uint32 {
+	if x != nil {
+		return x.States
+	}
+	return 0
+}
+
+func (x *OptionsRequest) GetActions() uint32 {
+	if x != nil {
+		return x.Actions
+	}
+	return 0
+}
+
+func (x *OptionsRequest) GetLanes() []*Experience {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+// Experience is what was seen in a run: distinct transitions, by state, action and next state.
+type Experience struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Steps         uint64                 `protobuf:"varint,1,opt,name=steps,proto3" json:"steps,omitempty"`            // transitions, each as often as it was seen
+	Seed          uint64                 `protobuf:"varint,2,opt,name=seed,proto3" json:"seed,omitempty"`              // of what the source draws
+	Transitions   []byte                 `protobuf:"bytes,3,opt,name=transitions,proto3" json:"transitions,omitempty"` // four uint32 a transition: state, action, next state, how often it was seen
+	Rewards       []byte                 `protobuf:"bytes,4,opt,name=rewards,proto3" json:"rewards,omitempty"`         // float64 a transition: the sum of its rewards
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Experience) Reset() {
+	*x = Experience{}
+	mi := &file_plugin_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Experience) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Experience) ProtoMessage() {}
+
+func (x *Experience) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Experience.ProtoReflect.Descriptor instead.
+func (*Experience) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Experience) GetSteps() uint64 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *Experience) GetSeed() uint64 {
+	if x != nil {
+		return x.Seed
+	}
+	return 0
+}
+
+func (x *Experience) GetTransitions() []byte {
+	if x != nil {
+		return x.Transitions
+	}
+	return nil
+}
+
+func (x *Experience) GetRewards() []byte {
+	if x != nil {
+		return x.Rewards
+	}
+	return nil
+}
+
+type OptionsReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Lanes         []*OptionList          `protobuf:"bytes,1,rep,name=lanes,proto3" json:"lanes,omitempty"`
+	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OptionsReply) Reset() {
+	*x = OptionsReply{}
+	mi := &file_plugin_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OptionsReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OptionsReply) ProtoMessage() {}
+
+func (x *OptionsReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OptionsReply.ProtoReflect.Descriptor instead.
+func (*OptionsReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *OptionsReply) GetLanes() []*OptionList {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+func (x *OptionsReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+type OptionList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Options       []*DeclaredOption      `protobuf:"bytes,1,rep,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OptionList) Reset() {
+	*x = OptionList{}
+	mi := &file_plugin_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OptionList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OptionList) ProtoMessage() {}
+
+func (x *OptionList) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OptionList.ProtoReflect.Descriptor instead.
+func (*OptionList) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *OptionList) GetOptions() []*DeclaredOption {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+// DeclaredOption is an option of a task with S states and A actions.
+type DeclaredOption struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Initiation    []byte                 `protobuf:"bytes,2,opt,name=initiation,proto3" json:"initiation,omitempty"` // S bytes, 0 or 1
+	Actions       []byte                 `protobuf:"bytes,3,opt,name=actions,proto3" json:"actions,omitempty"`       // S int32: the policy; or empty
+	Policy        []byte                 `protobuf:"bytes,4,opt,name=policy,proto3" json:"policy,omitempty"`         // S·A float64, the probabilities of actions by state; or empty
+	End           []byte                 `protobuf:"bytes,5,opt,name=end,proto3" json:"end,omitempty"`               // S float64: the probability of ending on arrival
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeclaredOption) Reset() {
+	*x = DeclaredOption{}
+	mi := &file_plugin_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeclaredOption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeclaredOption) ProtoMessage() {}
+
+func (x *DeclaredOption) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeclaredOption.ProtoReflect.Descriptor instead.
+func (*DeclaredOption) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *DeclaredOption) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DeclaredOption) GetInitiation() []byte {
+	if x != nil {
+		return x.Initiation
+	}
+	return nil
+}
+
+func (x *DeclaredOption) GetActions() []byte {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *DeclaredOption) GetPolicy() []byte {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *DeclaredOption) GetEnd() []byte {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
 var File_plugin_proto protoreflect.FileDescriptor
 
 const file_plugin_proto_rawDesc = "" +
@@ -2381,7 +3062,65 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04lane\x18\x02 \x01(\rR\x04lane\"[\n" +
 	"\x11GreedyPolicyReply\x12\x18\n" +
 	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error*\x93\x01\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"Y\n" +
+	"\x14OpenDecisionsRequest\x12\x16\n" +
+	"\x06params\x18\x01 \x01(\fR\x06params\x12)\n" +
+	"\x04spec\x18\x02 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"^\n" +
+	"\x12OpenDecisionsReply\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\xd9\x03\n" +
+	"\vRuleRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
+	"\x04step\x18\x02 \x01(\x04R\x04step\x12\x14\n" +
+	"\x05names\x18\x03 \x03(\tR\x05names\x12\x14\n" +
+	"\x05sizes\x18\x04 \x01(\fR\x05sizes\x12\x18\n" +
+	"\amembers\x18\x05 \x01(\fR\amembers\x12\x16\n" +
+	"\x06greedy\x18\x06 \x01(\fR\x06greedy\x12\x14\n" +
+	"\x05steps\x18\a \x01(\fR\x05steps\x12\x12\n" +
+	"\x04left\x18\b \x01(\fR\x04left\x12\x14\n" +
+	"\x05seeds\x18\t \x01(\fR\x05seeds\x12\x1a\n" +
+	"\bfeatures\x18\n" +
+	" \x01(\fR\bfeatures\x12\x18\n" +
+	"\aoptions\x18\v \x01(\fR\aoptions\x12\x18\n" +
+	"\areveals\x18\f \x01(\fR\areveals\x12\x14\n" +
+	"\x05holds\x18\r \x01(\fR\x05holds\x12\x16\n" +
+	"\x06shares\x18\x0e \x01(\fR\x06shares\x12\x16\n" +
+	"\x06values\x18\x0f \x01(\fR\x06values\x12\x18\n" +
+	"\aoptimal\x18\x10 \x01(\fR\aoptimal\x12\x16\n" +
+	"\x06counts\x18\x11 \x01(\fR\x06counts\x12\x1a\n" +
+	"\bfollowed\x18\x12 \x01(\fR\bfollowed\x12\x18\n" +
+	"\arewards\x18\x13 \x01(\fR\arewards\"\x97\x01\n" +
+	"\tRuleReply\x12\x18\n" +
+	"\aoptions\x18\x01 \x01(\fR\aoptions\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
+	"\x04step\x18\x03 \x01(\x04R\x04step\x12\x14\n" +
+	"\x05names\x18\x04 \x03(\tR\x05names\x12\x18\n" +
+	"\anumbers\x18\x05 \x01(\fR\anumbers\"\x91\x01\n" +
+	"\x0eOptionsRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x16\n" +
+	"\x06states\x18\x02 \x01(\rR\x06states\x12\x18\n" +
+	"\aactions\x18\x03 \x01(\rR\aactions\x121\n" +
+	"\x05lanes\x18\x04 \x03(\v2\x1b.rlrun.plugin.v1.ExperienceR\x05lanes\"r\n" +
+	"\n" +
+	"Experience\x12\x14\n" +
+	"\x05steps\x18\x01 \x01(\x04R\x05steps\x12\x12\n" +
+	"\x04seed\x18\x02 \x01(\x04R\x04seed\x12 \n" +
+	"\vtransitions\x18\x03 \x01(\fR\vtransitions\x12\x18\n" +
+	"\arewards\x18\x04 \x01(\fR\arewards\"o\n" +
+	"\fOptionsReply\x121\n" +
+	"\x05lanes\x18\x01 \x03(\v2\x1b.rlrun.plugin.v1.OptionListR\x05lanes\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"G\n" +
+	"\n" +
+	"OptionList\x129\n" +
+	"\aoptions\x18\x01 \x03(\v2\x1f.rlrun.plugin.v1.DeclaredOptionR\aoptions\"\x88\x01\n" +
+	"\x0eDeclaredOption\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1e\n" +
+	"\n" +
+	"initiation\x18\x02 \x01(\fR\n" +
+	"initiation\x12\x18\n" +
+	"\aactions\x18\x03 \x01(\fR\aactions\x12\x16\n" +
+	"\x06policy\x18\x04 \x01(\fR\x06policy\x12\x10\n" +
+	"\x03end\x18\x05 \x01(\fR\x03end*\x93\x01\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10CODE_NEEDS_RESET\x10\x01\x12\x17\n" +
@@ -2406,7 +3145,12 @@ const file_plugin_proto_rawDesc = "" +
 	"\x0eSetOptionKinds\x12&.rlrun.plugin.v1.SetOptionKindsRequest\x1a$.rlrun.plugin.v1.SetOptionKindsReply\x12X\n" +
 	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12I\n" +
 	"\aMeasure\x12\x1f.rlrun.plugin.v1.MeasureRequest\x1a\x1d.rlrun.plugin.v1.MeasureReply\x12C\n" +
-	"\x05Close\x12\x1d.rlrun.plugin.v1.CloseRequest\x1a\x1b.rlrun.plugin.v1.CloseReplyBAZ?github.com/rlrun/rlrun/framework/plugin/internal/proto;pluginpbb\x06proto3"
+	"\x05Close\x12\x1d.rlrun.plugin.v1.CloseRequest\x1a\x1b.rlrun.plugin.v1.CloseReply2\xd7\x02\n" +
+	"\tDecisions\x12V\n" +
+	"\bOpenRule\x12%.rlrun.plugin.v1.OpenDecisionsRequest\x1a#.rlrun.plugin.v1.OpenDecisionsReply\x12H\n" +
+	"\bStepRule\x12\x1c.rlrun.plugin.v1.RuleRequest\x1a\x1a.rlrun.plugin.v1.RuleReply(\x010\x01\x12Y\n" +
+	"\vOpenOptions\x12%.rlrun.plugin.v1.OpenDecisionsRequest\x1a#.rlrun.plugin.v1.OpenDecisionsReply\x12M\n" +
+	"\vMakeOptions\x12\x1f.rlrun.plugin.v1.OptionsRequest\x1a\x1d.rlrun.plugin.v1.OptionsReplyBAZ?github.com/rlrun/rlrun/framework/plugin/internal/proto;pluginpbb\x06proto3"
 
 var (
 	file_plugin_proto_rawDescOnce sync.Once
@@ -2421,7 +3165,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2454,13 +3198,22 @@ var file_plugin_proto_goTypes = []any{
 	(*SetOptionKindsReply)(nil),    // 28: rlrun.plugin.v1.SetOptionKindsReply
 	(*GreedyPolicyRequest)(nil),    // 29: rlrun.plugin.v1.GreedyPolicyRequest
 	(*GreedyPolicyReply)(nil),      // 30: rlrun.plugin.v1.GreedyPolicyReply
-	nil,                            // 31: rlrun.plugin.v1.DescribeReply.SourcesEntry
-	nil,                            // 32: rlrun.plugin.v1.DescribeReply.BreaksEntry
+	(*OpenDecisionsRequest)(nil),   // 31: rlrun.plugin.v1.OpenDecisionsRequest
+	(*OpenDecisionsReply)(nil),     // 32: rlrun.plugin.v1.OpenDecisionsReply
+	(*RuleRequest)(nil),            // 33: rlrun.plugin.v1.RuleRequest
+	(*RuleReply)(nil),              // 34: rlrun.plugin.v1.RuleReply
+	(*OptionsRequest)(nil),         // 35: rlrun.plugin.v1.OptionsRequest
+	(*Experience)(nil),             // 36: rlrun.plugin.v1.Experience
+	(*OptionsReply)(nil),           // 37: rlrun.plugin.v1.OptionsReply
+	(*OptionList)(nil),             // 38: rlrun.plugin.v1.OptionList
+	(*DeclaredOption)(nil),         // 39: rlrun.plugin.v1.DeclaredOption
+	nil,                            // 40: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 41: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	31, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	32, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	40, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	41, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
 	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.DiscreteSpace
@@ -2481,33 +3234,48 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 20: rlrun.plugin.v1.AskReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 21: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 22: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 23: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 24: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	15, // 25: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	17, // 26: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	19, // 27: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	21, // 28: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	25, // 29: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
-	27, // 30: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
-	29, // 31: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	13, // 32: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
-	23, // 33: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 34: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 35: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	16, // 36: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	18, // 37: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	20, // 38: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	22, // 39: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	26, // 40: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
-	28, // 41: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
-	30, // 42: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	14, // 43: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
-	24, // 44: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	34, // [34:45] is the sub-list for method output_type
-	23, // [23:34] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	5,  // 23: rlrun.plugin.v1.OpenDecisionsRequest.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 24: rlrun.plugin.v1.OpenDecisionsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 25: rlrun.plugin.v1.RuleReply.error:type_name -> rlrun.plugin.v1.Error
+	36, // 26: rlrun.plugin.v1.OptionsRequest.lanes:type_name -> rlrun.plugin.v1.Experience
+	38, // 27: rlrun.plugin.v1.OptionsReply.lanes:type_name -> rlrun.plugin.v1.OptionList
+	2,  // 28: rlrun.plugin.v1.OptionsReply.error:type_name -> rlrun.plugin.v1.Error
+	39, // 29: rlrun.plugin.v1.OptionList.options:type_name -> rlrun.plugin.v1.DeclaredOption
+	3,  // 30: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 31: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	15, // 32: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	17, // 33: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	19, // 34: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	21, // 35: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	25, // 36: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
+	27, // 37: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
+	29, // 38: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	13, // 39: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
+	23, // 40: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	31, // 41: rlrun.plugin.v1.Decisions.OpenRule:input_type -> rlrun.plugin.v1.OpenDecisionsRequest
+	33, // 42: rlrun.plugin.v1.Decisions.StepRule:input_type -> rlrun.plugin.v1.RuleRequest
+	31, // 43: rlrun.plugin.v1.Decisions.OpenOptions:input_type -> rlrun.plugin.v1.OpenDecisionsRequest
+	35, // 44: rlrun.plugin.v1.Decisions.MakeOptions:input_type -> rlrun.plugin.v1.OptionsRequest
+	4,  // 45: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 46: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	16, // 47: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	18, // 48: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	20, // 49: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	22, // 50: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	26, // 51: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
+	28, // 52: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
+	30, // 53: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	14, // 54: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
+	24, // 55: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	32, // 56: rlrun.plugin.v1.Decisions.OpenRule:output_type -> rlrun.plugin.v1.OpenDecisionsReply
+	34, // 57: rlrun.plugin.v1.Decisions.StepRule:output_type -> rlrun.plugin.v1.RuleReply
+	32, // 58: rlrun.plugin.v1.Decisions.OpenOptions:output_type -> rlrun.plugin.v1.OpenDecisionsReply
+	37, // 59: rlrun.plugin.v1.Decisions.MakeOptions:output_type -> rlrun.plugin.v1.OptionsReply
+	45, // [45:60] is the sub-list for method output_type
+	30, // [30:45] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2527,9 +3295,9 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   31,
+			NumMessages:   40,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_plugin_proto_goTypes,
 		DependencyIndexes: file_plugin_proto_depIdxs,

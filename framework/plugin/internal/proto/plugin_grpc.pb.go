@@ -536,3 +536,232 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 	},
 	Metadata: "plugin.proto",
 }
+
+const (
+	Decisions_OpenRule_FullMethodName    = "/rlrun.plugin.v1.Decisions/OpenRule"
+	Decisions_StepRule_FullMethodName    = "/rlrun.plugin.v1.Decisions/StepRule"
+	Decisions_OpenOptions_FullMethodName = "/rlrun.plugin.v1.Decisions/OpenOptions"
+	Decisions_MakeOptions_FullMethodName = "/rlrun.plugin.v1.Decisions/MakeOptions"
+)
+
+// DecisionsClient is the client API for Decisions service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Decisions is the service of plugins that decide for agents: rules, which choose between the
+// options of agents, and sources of options. A plugin of environments or agents need not have it.
+// Plugin.Close ends its instances.
+type DecisionsClient interface {
+	// OpenRule makes an instance of a rule for agents in environments of the given spec. What it
+	// answers depends on the questions alone.
+	OpenRule(ctx context.Context, in *OpenDecisionsRequest, opts ...grpc.CallOption) (*OpenDecisionsReply, error)
+	// StepRule answers questions, a reply a request.
+	StepRule(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RuleRequest, RuleReply], error)
+	// OpenOptions makes an instance of a source of options.
+	OpenOptions(ctx context.Context, in *OpenDecisionsRequest, opts ...grpc.CallOption) (*OpenDecisionsReply, error)
+	// MakeOptions makes the options of some lanes.
+	MakeOptions(ctx context.Context, in *OptionsRequest, opts ...grpc.CallOption) (*OptionsReply, error)
+}
+
+type decisionsClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewDecisionsClient(cc grpc.ClientConnInterface) DecisionsClient {
+	return &decisionsClient{cc}
+}
+
+func (c *decisionsClient) OpenRule(ctx context.Context, in *OpenDecisionsRequest, opts ...grpc.CallOption) (*OpenDecisionsReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenDecisionsReply)
+	err := c.cc.Invoke(ctx, Decisions_OpenRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *decisionsClient) StepRule(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RuleRequest, RuleReply], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Decisions_ServiceDesc.Streams[0], Decisions_StepRule_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[RuleRequest, RuleReply]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Decisions_StepRuleClient = grpc.BidiStreamingClient[RuleRequest, RuleReply]
+
+func (c *decisionsClient) OpenOptions(ctx context.Context, in *OpenDecisionsRequest, opts ...grpc.CallOption) (*OpenDecisionsReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenDecisionsReply)
+	err := c.cc.Invoke(ctx, Decisions_OpenOptions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *decisionsClient) MakeOptions(ctx context.Context, in *OptionsRequest, opts ...grpc.CallOption) (*OptionsReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OptionsReply)
+	err := c.cc.Invoke(ctx, Decisions_MakeOptions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// DecisionsServer is the server API for Decisions service.
+// All implementations must embed UnimplementedDecisionsServer
+// for forward compatibility.
+//
+// Decisions is the service of plugins that decide for agents: rules, which choose between the
+// options of agents, and sources of options. A plugin of environments or agents need not have it.
+// Plugin.Close ends its instances.
+type DecisionsServer interface {
+	// OpenRule makes an instance of a rule for agents in environments of the given spec. What it
+	// answers depends on the questions alone.
+	OpenRule(context.Context, *OpenDecisionsRequest) (*OpenDecisionsReply, error)
+	// StepRule answers questions, a reply a request.
+	StepRule(grpc.BidiStreamingServer[RuleRequest, RuleReply]) error
+	// OpenOptions makes an instance of a source of options.
+	OpenOptions(context.Context, *OpenDecisionsRequest) (*OpenDecisionsReply, error)
+	// MakeOptions makes the options of some lanes.
+	MakeOptions(context.Context, *OptionsRequest) (*OptionsReply, error)
+	mustEmbedUnimplementedDecisionsServer()
+}
+
+// UnimplementedDecisionsServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedDecisionsServer struct{}
+
+func (UnimplementedDecisionsServer) OpenRule(context.Context, *OpenDecisionsRequest) (*OpenDecisionsReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method OpenRule not implemented")
+}
+func (UnimplementedDecisionsServer) StepRule(grpc.BidiStreamingServer[RuleRequest, RuleReply]) error {
+	return status.Error(codes.Unimplemented, "method StepRule not implemented")
+}
+func (UnimplementedDecisionsServer) OpenOptions(context.Context, *OpenDecisionsRequest) (*OpenDecisionsReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method OpenOptions not implemented")
+}
+func (UnimplementedDecisionsServer) MakeOptions(context.Context, *OptionsRequest) (*OptionsReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method MakeOptions not implemented")
+}
+func (UnimplementedDecisionsServer) mustEmbedUnimplementedDecisionsServer() {}
+func (UnimplementedDecisionsServer) testEmbeddedByValue()                   {}
+
+// UnsafeDecisionsServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to DecisionsServer will
+// result in compilation errors.
+type UnsafeDecisionsServer interface {
+	mustEmbedUnimplementedDecisionsServer()
+}
+
+func RegisterDecisionsServer(s grpc.ServiceRegistrar, srv DecisionsServer) {
+	// If the following call panics, it indicates UnimplementedDecisionsServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Decisions_ServiceDesc, srv)
+}
+
+func _Decisions_OpenRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenDecisionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DecisionsServer).OpenRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Decisions_OpenRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DecisionsServer).OpenRule(ctx, req.(*OpenDecisionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Decisions_StepRule_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(DecisionsServer).StepRule(&grpc.GenericServerStream[RuleRequest, RuleReply]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Decisions_StepRuleServer = grpc.BidiStreamingServer[RuleRequest, RuleReply]
+
+func _Decisions_OpenOptions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenDecisionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DecisionsServer).OpenOptions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Decisions_OpenOptions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DecisionsServer).OpenOptions(ctx, req.(*OpenDecisionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Decisions_MakeOptions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OptionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DecisionsServer).MakeOptions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Decisions_MakeOptions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DecisionsServer).MakeOptions(ctx, req.(*OptionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Decisions_ServiceDesc is the grpc.ServiceDesc for Decisions service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Decisions_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "rlrun.plugin.v1.Decisions",
+	HandlerType: (*DecisionsServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "OpenRule",
+			Handler:    _Decisions_OpenRule_Handler,
+		},
+		{
+			MethodName: "OpenOptions",
+			Handler:    _Decisions_OpenOptions_Handler,
+		},
+		{
+			MethodName: "MakeOptions",
+			Handler:    _Decisions_MakeOptions_Handler,
+		},
+	},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "StepRule",
+			Handler:       _Decisions_StepRule_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
+	Metadata: "plugin.proto",
+}

@@ -33,6 +33,7 @@ import (
 // been opened.
 type Server struct {
 	pb.UnimplementedPluginServer
+	pb.UnimplementedDecisionsServer
 	plugin vector.Plugin
 
 	mu        sync.Mutex
@@ -40,7 +41,7 @@ type Server struct {
 	instances map[uint64]instance
 }
 
-// instance is an *environmentInstance or an *agentInstance.
+// instance is an *environmentInstance, an *agentInstance, a *ruleInstance or a *sourceInstance.
 type instance interface {
 	close() error
 	common() *opened

@@ -43,12 +43,15 @@ var _ goplugin.GRPCPlugin = (*service)(nil)
 // GRPCServer registers the service in the plugin's process.
 func (s *service) GRPCServer(_ *goplugin.GRPCBroker, registrar *grpc.Server) error {
 	pb.RegisterPluginServer(registrar, s.server)
+	if decides, ok := s.server.(pb.DecisionsServer); ok {
+		pb.RegisterDecisionsServer(registrar, decides)
+	}
 	return nil
 }
 
 // GRPCClient returns the host's client of the service.
 func (s *service) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	return pb.NewPluginClient(conn), nil
+	return conn, nil
 }
 
 // window is how much either side may send before the other has read it: more

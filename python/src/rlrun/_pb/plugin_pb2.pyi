@@ -386,3 +386,127 @@ class GreedyPolicyReply(_message.Message):
     actions: bytes
     error: Error
     def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class OpenDecisionsRequest(_message.Message):
+    __slots__ = ("params", "spec")
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    params: bytes
+    spec: Spec
+    def __init__(self, params: _Optional[bytes] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
+
+class OpenDecisionsReply(_message.Message):
+    __slots__ = ("instance", "error")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    error: Error
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class RuleRequest(_message.Message):
+    __slots__ = ("instance", "step", "names", "sizes", "members", "greedy", "steps", "left", "seeds", "features", "options", "reveals", "holds", "shares", "values", "optimal", "counts", "followed", "rewards")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    SIZES_FIELD_NUMBER: _ClassVar[int]
+    MEMBERS_FIELD_NUMBER: _ClassVar[int]
+    GREEDY_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    SEEDS_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    REVEALS_FIELD_NUMBER: _ClassVar[int]
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
+    SHARES_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    OPTIMAL_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    FOLLOWED_FIELD_NUMBER: _ClassVar[int]
+    REWARDS_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    step: int
+    names: _containers.RepeatedScalarFieldContainer[str]
+    sizes: bytes
+    members: bytes
+    greedy: bytes
+    steps: bytes
+    left: bytes
+    seeds: bytes
+    features: bytes
+    options: bytes
+    reveals: bytes
+    holds: bytes
+    shares: bytes
+    values: bytes
+    optimal: bytes
+    counts: bytes
+    followed: bytes
+    rewards: bytes
+    def __init__(self, instance: _Optional[int] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., sizes: _Optional[bytes] = ..., members: _Optional[bytes] = ..., greedy: _Optional[bytes] = ..., steps: _Optional[bytes] = ..., left: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., features: _Optional[bytes] = ..., options: _Optional[bytes] = ..., reveals: _Optional[bytes] = ..., holds: _Optional[bytes] = ..., shares: _Optional[bytes] = ..., values: _Optional[bytes] = ..., optimal: _Optional[bytes] = ..., counts: _Optional[bytes] = ..., followed: _Optional[bytes] = ..., rewards: _Optional[bytes] = ...) -> None: ...
+
+class RuleReply(_message.Message):
+    __slots__ = ("options", "error", "step", "names", "numbers")
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    NUMBERS_FIELD_NUMBER: _ClassVar[int]
+    options: bytes
+    error: Error
+    step: int
+    names: _containers.RepeatedScalarFieldContainer[str]
+    numbers: bytes
+    def __init__(self, options: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., numbers: _Optional[bytes] = ...) -> None: ...
+
+class OptionsRequest(_message.Message):
+    __slots__ = ("instance", "states", "actions", "lanes")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    states: int
+    actions: int
+    lanes: _containers.RepeatedCompositeFieldContainer[Experience]
+    def __init__(self, instance: _Optional[int] = ..., states: _Optional[int] = ..., actions: _Optional[int] = ..., lanes: _Optional[_Iterable[_Union[Experience, _Mapping]]] = ...) -> None: ...
+
+class Experience(_message.Message):
+    __slots__ = ("steps", "seed", "transitions", "rewards")
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    TRANSITIONS_FIELD_NUMBER: _ClassVar[int]
+    REWARDS_FIELD_NUMBER: _ClassVar[int]
+    steps: int
+    seed: int
+    transitions: bytes
+    rewards: bytes
+    def __init__(self, steps: _Optional[int] = ..., seed: _Optional[int] = ..., transitions: _Optional[bytes] = ..., rewards: _Optional[bytes] = ...) -> None: ...
+
+class OptionsReply(_message.Message):
+    __slots__ = ("lanes", "error")
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    lanes: _containers.RepeatedCompositeFieldContainer[OptionList]
+    error: Error
+    def __init__(self, lanes: _Optional[_Iterable[_Union[OptionList, _Mapping]]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class OptionList(_message.Message):
+    __slots__ = ("options",)
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    options: _containers.RepeatedCompositeFieldContainer[DeclaredOption]
+    def __init__(self, options: _Optional[_Iterable[_Union[DeclaredOption, _Mapping]]] = ...) -> None: ...
+
+class DeclaredOption(_message.Message):
+    __slots__ = ("name", "initiation", "actions", "policy", "end")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    INITIATION_FIELD_NUMBER: _ClassVar[int]
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    initiation: bytes
+    actions: bytes
+    policy: bytes
+    end: bytes
+    def __init__(self, name: _Optional[str] = ..., initiation: _Optional[bytes] = ..., actions: _Optional[bytes] = ..., policy: _Optional[bytes] = ..., end: _Optional[bytes] = ...) -> None: ...

@@ -543,3 +543,218 @@ class Plugin(object):
             timeout,
             metadata,
             _registered_method=True)
+
+
+class DecisionsStub(object):
+    """Decisions is the service of plugins that decide for agents: rules, which choose between the
+    options of agents, and sources of options. A plugin of environments or agents need not have it.
+    Plugin.Close ends its instances.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.OpenRule = channel.unary_unary(
+                '/rlrun.plugin.v1.Decisions/OpenRule',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsReply.FromString,
+                _registered_method=True)
+        self.StepRule = channel.stream_stream(
+                '/rlrun.plugin.v1.Decisions/StepRule',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.RuleRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.RuleReply.FromString,
+                _registered_method=True)
+        self.OpenOptions = channel.unary_unary(
+                '/rlrun.plugin.v1.Decisions/OpenOptions',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsReply.FromString,
+                _registered_method=True)
+        self.MakeOptions = channel.unary_unary(
+                '/rlrun.plugin.v1.Decisions/MakeOptions',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.OptionsRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.OptionsReply.FromString,
+                _registered_method=True)
+
+
+class DecisionsServicer(object):
+    """Decisions is the service of plugins that decide for agents: rules, which choose between the
+    options of agents, and sources of options. A plugin of environments or agents need not have it.
+    Plugin.Close ends its instances.
+    """
+
+    def OpenRule(self, request, context):
+        """OpenRule makes an instance of a rule for agents in environments of the given spec. What it
+        answers depends on the questions alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StepRule(self, request_iterator, context):
+        """StepRule answers questions, a reply a request.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def OpenOptions(self, request, context):
+        """OpenOptions makes an instance of a source of options.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def MakeOptions(self, request, context):
+        """MakeOptions makes the options of some lanes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_DecisionsServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'OpenRule': grpc.unary_unary_rpc_method_handler(
+                    servicer.OpenRule,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsReply.SerializeToString,
+            ),
+            'StepRule': grpc.stream_stream_rpc_method_handler(
+                    servicer.StepRule,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.RuleRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.RuleReply.SerializeToString,
+            ),
+            'OpenOptions': grpc.unary_unary_rpc_method_handler(
+                    servicer.OpenOptions,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsReply.SerializeToString,
+            ),
+            'MakeOptions': grpc.unary_unary_rpc_method_handler(
+                    servicer.MakeOptions,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.OptionsRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.OptionsReply.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'rlrun.plugin.v1.Decisions', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('rlrun.plugin.v1.Decisions', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class Decisions(object):
+    """Decisions is the service of plugins that decide for agents: rules, which choose between the
+    options of agents, and sources of options. A plugin of environments or agents need not have it.
+    Plugin.Close ends its instances.
+    """
+
+    @staticmethod
+    def OpenRule(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Decisions/OpenRule',
+            rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StepRule(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/rlrun.plugin.v1.Decisions/StepRule',
+            rlrun_dot___pb_dot_plugin__pb2.RuleRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.RuleReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def OpenOptions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Decisions/OpenOptions',
+            rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.OpenDecisionsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MakeOptions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Decisions/MakeOptions',
+            rlrun_dot___pb_dot_plugin__pb2.OptionsRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.OptionsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)

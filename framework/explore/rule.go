@@ -1,0 +1,151 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/options"
+)
+
+// asked is the memory for questions to Config.Rule: those of some lanes, and then again some
+// of them. A rule whose answer is another the second time is refused.
+type asked struct {
+	lanes     []int // of each question
+	questions []options.Question
+	all       []options.Question // with those that are asked again, which share their slices
+	answers   []options.Answer
+}
+
+// question adds the question of a lane.
+func (a *explorer) question(in *vector.Feedback, i int) error {
+	q, l := &a.asked, &a.lanes[i]
+	n := len(q.lanes)
+	q.lanes = append(q.lanes, i)
+	if len(q.questions) <= n {
+		q.questions = append(q.questions, options.Question{})
+	}
+	x := &q.questions[n]
+	x.Seed, x.Features = l.rng.Uint64(), features(x.Features[:0], &in.Observations, i, len(a.lanes))
+	l.decided++
+	return a.decider.Ask(x, &a.problems[i])
+}
+
+// ask asks the rule for the lanes in asked.lanes. Questions number 1, 2, 4, … of a run are asked twice.
+func (a *explorer) ask(ctx context.Context) error {
+	q := &a.asked
+	n := len(q.lanes)
+	questions := append(q.all[:0], q.questions[:n]...)
+	for k, i := range q.lanes[:n] {
+		if d := a.lanes[i].decided; d&(d-1) == 0 {
+			q.lanes, questions = append(q.lanes, i), append(questions, questions[k])
+		}
+	}
+	q.all = questions
+	for len(q.answers) < len(questions) {
+		q.answers = append(q.answers, options.Answer{})
+	}
+	answers := q.answers[:len(questions)]
+	err := a.config.Rule.Choose(ctx, questions, answers)
+	if err != nil {
+		return named(err, "rule "+a.config.RuleName, q.lanes)
+	}
+	for k, again := n, answers[n:]; k < len(questions); k++ {
+		first := 0
+		for q.lanes[first] != q.lanes[k] {
+			first++
+		}
+		if show(answers[first]) != show(again[k-n]) {
+			return a.broken(q.lanes[k], fmt.Errorf("the question of this decision was asked twice, and the answers are %s and %s: an answer must depend on its question alone; draw from its seed",
+				show(answers[first]), show(again[k-n])))
+		}
+	}
+	q.lanes = q.lanes[:n]
+	return nil
+}
+
+// broken is what is wrong with the rule's answer to a lane.
+func (a *explorer) broken(lane int, err error) error {
+	return &vector.LaneError{Lane: lane, Err: fmt.Errorf("%w: rule %s, decision after step %d: %w", framework.ErrInvalidAnswer, a.config.RuleName, a.lanes[lane].steps, err)}
+}
+
+// named names the lane of an error, in place of the number of a question, and who made it.
+func named(err error, who string, lanes []int) error {
+	var lane *vector.LaneError
+	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(lanes) {
+		lane.Lane = lanes[lane.Lane]
+	}
+	return fmt.Errorf("%s: %w", who, err)
+}
+
+func show(a options.Answer) string {
+	text := "option " + strconv.Itoa(a.Option)
+	if len(a.Numbers) > 0 {
+		text += " with " + numbersText(a.Numbers)
+	}
+	return text
+}
+
+// numbersText writes numbers for the log.
+func numbersText(list []options.Number) string {
+	text := ""
+	for i, n := range list {
+		if i > 0 {
+			text += " "
+		}
+		text += n.Name + "=" + strconv.FormatFloat(n.Value, 'g', 6, 64)
+	}
+	return text
+}
+
+// features appends the elements of the observation of lane i, of a number of lanes.
+func features(dst []float64, c *space.Column, i, lanes int) []float64 {
+	switch c.Type {
+	case space.Float64:
+		return row(dst, c.Float64, i, lanes)
+	case space.Float32:
+		return row(dst, c.Float32, i, lanes)
+	case space.Uint8:
+		return row(dst, c.Uint8, i, lanes)
+	}
+	return row(dst, c.Int64, i, lanes)
+}
+
+func row[T float64 | float32 | uint8 | int64](dst []float64, all []T, i, lanes int) []float64 {
+	width := len(all) / lanes
+	for _, x := range all[i*width : (i+1)*width] {
+		dst = append(dst, float64(x))
+	}
+	return dst
+}
+
+// remember says what came of the options in the lane's run.
+func (l *lane) remember(p *options.Problem) {
+	l.outcomes = l.outcomes[:0]
+	for _, arm := range p.Arms {
+		var t options.Trial
+		if known := l.trials[arm.Name]; known != nil {
+			t = *known
+		}
+		l.outcomes = append(l.outcomes, t)
+	}
+	p.Trials = l.outcomes
+}
+
+// try counts that an option was chosen.
+func (l *lane) try(name string) {
+	t := l.trials[name]
+	if t == nil {
+		if l.trials == nil {
+			l.trials = map[string]*options.Trial{}
+		}
+		t = &options.Trial{}
+		l.trials[name] = t
+	}
+	t.Count++
+	l.trial = t
+}

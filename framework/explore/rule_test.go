@@ -1,0 +1,116 @@
+package explore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/options"
+)
+
+// ruled explores by a rule of anybody.
+func ruled(t testing.TB, choose options.Chooser) Config {
+	o := paired(nil)
+	o.RuleName = "./mine.py"
+	rule := must.Get((&vector.RulePlugin{Rule: func(json.RawMessage, framework.Spec) (options.Chooser, error) { return choose, nil }}).OpenRule(t.Context(), nil, framework.Spec{}))(t)
+	o.Rule = rule
+	return o
+}
+
+// sampled draws a member, and chooses what is best in it unless that was chosen often.
+func sampled(q *options.Question) (options.Answer, error) {
+	rng := rand.New(rand.NewPCG(q.Seed, 0))
+	k := len(q.Values) / len(q.Arms)
+	m, best, most := rng.IntN(k), 0, math.Inf(-1)
+	for x := range q.Arms {
+		if v := q.Values[x*k+m] - 1e-3*float64(q.Trials[x].Count); v > most {
+			best, most = x, v
+		}
+	}
+	return options.Answer{Option: best, Numbers: []options.Number{{Name: "member", Value: float64(m)}}}, nil
+}
+
+// A rule of anybody decides, its numbers are logged, and no run depends on the lanes.
+func TestRuleOfAnybody(t *testing.T) {
+	const steps = 400
+	var want []string
+	numbers := 0
+	for i := range 6 {
+		out := run(t, batch(t, []int{i}, steps, ruled(t, sampled)))[0]
+		want = append(want, fmt.Sprint(out))
+		for _, d := range out.Decisions {
+			if strings.HasPrefix(d.Numbers, "member=") {
+				numbers++
+			}
+		}
+		if last := out.Curves[result.ExplorationShare]; last[len(last)-1] == 0 {
+			t.Errorf("run %d never explored", i)
+		}
+	}
+	if numbers == 0 {
+		t.Error("no numbers are logged")
+	}
+	for _, got := range run(t, batch(t, []int{5, 0, 3, 1, 2, 4}, steps, ruled(t, sampled))) {
+		if fmt.Sprint(got) != want[got.Run] {
+			t.Errorf("run %d depends on the other lanes", got.Run)
+		}
+	}
+}
+
+// A rule that breaks the contract is refused with the lane, the step and the file.
+func TestBadRules(t *testing.T) {
+	calls := 0
+	for name, tt := range map[string]struct {
+		choose options.Chooser
+		want   string
+	}{
+		"not offered": {func(q *options.Question) (options.Answer, error) { return options.Answer{Option: len(q.Arms)}, nil }, "the answer is option"},
+		"NaN": {func(*options.Question) (options.Answer, error) {
+			return options.Answer{Numbers: []options.Number{{Name: "ucb", Value: math.NaN()}}}, nil
+		}, "the number ucb for the log is NaN"},
+		"other answers": {func(*options.Question) (options.Answer, error) {
+			calls++
+			return options.Answer{Option: calls % 2}, nil
+		}, "asked twice, and the answers are option"},
+		"other numbers": {func(*options.Question) (options.Answer, error) {
+			calls++
+			return options.Answer{Numbers: []options.Number{{Name: "n", Value: float64(calls)}}}, nil
+		}, "asked twice"},
+		"panic": {func(q *options.Question) (options.Answer, error) { panic("lost") }, "panic: lost"},
+	} {
+		_, err := loop.Run(t.Context(), batch(t, []int{3, 4, 5}, 200, ruled(t, func(q *options.Question) (options.Answer, error) {
+			if q.Step < 20 {
+				return options.Answer{Option: q.Greedy}, nil
+			}
+			return tt.choose(q)
+		})))
+		var lane *vector.LaneError
+		if err == nil || !errors.As(err, &lane) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "./mine.py") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An error names the lane that asked, not the number of its question.
+func TestBlamedLane(t *testing.T) {
+	n := 0
+	_, err := loop.Run(t.Context(), batch(t, []int{0, 1, 2, 3}, 300, ruled(t, func(q *options.Question) (options.Answer, error) {
+		if n++; n > 50 && q.Features[0] == 4 {
+			return options.Answer{}, errors.New("not here")
+		}
+		return options.Answer{Option: q.Greedy}, nil
+	})))
+	var lane *vector.LaneError
+	if !errors.As(err, &lane) || lane.Lane < 0 || lane.Lane > 3 || strings.Count(err.Error(), "lane") != 1 {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,127 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/internal/inputfile"
+	"github.com/rlrun/rlrun/options"
+)
+
+// optionFile is a file of declared options, in YAML or JSON (docs/exploration.md). States and
+// actions are counted from 0.
+type optionFile struct {
+	States  int `yaml:"states"`
+	Actions int `yaml:"actions"`
+	Options []struct {
+		Name string `yaml:"name"`
+		// Policy maps states to an action, or to the probabilities of all. In other states the
+		// option ends.
+		Policy map[int]yaml.Node `yaml:"policy"`
+		// Initiation lists states. Default: those of the policy in which it does not surely end.
+		Initiation []int `yaml:"initiation"`
+		// End maps states of the policy to probabilities of ending on arrival. Default: 0.
+		End map[int]float64 `yaml:"end"`
+	} `yaml:"options"`
+}
+
+// readOptions reads a file of declared options.
+func readOptions(path string) ([]options.DeclaredOption, error) {
+	data, err := inputfile.Read(path, 64*inputfile.MiB)
+	if err != nil {
+		return nil, err
+	}
+	list, err := parseOptions(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return list, nil
+}
+
+// mostEntries bounds states times actions.
+const mostEntries = 1 << 24
+
+func parseOptions(data []byte) ([]options.DeclaredOption, error) {
+	var f optionFile
+	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); err != nil {
+		return nil, fmt.Errorf("no file of options: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+	}
+	if f.States < 1 || f.Actions < 1 || f.States > mostEntries/f.Actions {
+		return nil, fmt.Errorf("states: %d and actions: %d must be the numbers of the task's, at least 1", f.States, f.Actions)
+	}
+	if len(f.Options) == 0 {
+		return nil, errors.New("options: there is none")
+	}
+	var list []options.DeclaredOption
+	for i, x := range f.Options {
+		fail := func(format string, args ...any) error {
+			return fmt.Errorf("option %d, %q: %w", i, x.Name, fmt.Errorf(format, args...))
+		}
+		o := options.DeclaredOption{Name: x.Name, Initiation: make([]bool, f.States), End: make([]float64, f.States), Actions: make([]int, f.States)}
+		for s := range o.End {
+			o.End[s] = 1
+		}
+		for _, s := range slices.Sorted(maps.Keys(x.Policy)) {
+			if s < 0 || s >= f.States {
+				return nil, fail("policy: there is no state %d; the states are 0 to %d", s, f.States-1)
+			}
+			o.End[s] = x.End[s]
+			node := x.Policy[s]
+			if node.Kind == yaml.SequenceNode && o.Rows == nil {
+				o.Rows = make([][]float64, f.States)
+			}
+			if err := node.Decode(&o.Actions[s]); node.Kind != yaml.SequenceNode && err != nil {
+				return nil, fail("policy of state %d: must be the number of an action, or a list of probabilities", s)
+			}
+		}
+		for s, p := range x.End {
+			if _, acts := x.Policy[s]; !acts && p != 1 {
+				return nil, fail("end: there is no policy in state %d, where the option ends with probability 1, not %v", s, p)
+			}
+		}
+		if o.Rows != nil { // actions with probability 1
+			for s := range o.Rows {
+				o.Rows[s] = make([]float64, f.Actions)
+				o.Rows[s][0] = 1
+			}
+			for s, node := range x.Policy {
+				row := make([]float64, f.Actions)
+				if node.Kind != yaml.SequenceNode {
+					if a := o.Actions[s]; a >= 0 && a < f.Actions {
+						row[a] = 1
+					}
+				} else if err := node.Decode(&row); err != nil {
+					return nil, fail("policy of state %d: must be the number of an action, or a list of probabilities", s)
+				}
+				o.Rows[s] = row
+			}
+			o.Actions = nil
+		}
+		initiation := x.Initiation
+		if initiation == nil {
+			for s := range x.Policy {
+				if o.End[s] < 1 {
+					initiation = append(initiation, s)
+				}
+			}
+		}
+		for _, s := range initiation {
+			if _, acts := x.Policy[s]; !acts {
+				return nil, fail("initiation: there is no policy in state %d", s)
+			}
+			o.Initiation[s] = true
+		}
+		list = append(list, o)
+	}
+	if err := options.CheckDeclared(list, f.States, f.Actions); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
