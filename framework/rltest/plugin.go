@@ -35,6 +35,9 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 	if err := describes(&d); err != nil {
 		return &Violation{Rule: Described, Err: err}
 	}
+	if d.Kind == vector.KindRule || d.Kind == vector.KindOptions {
+		return checkDecisions(ctx, p, &d, params)
+	}
 	if d.Kind == vector.KindEnvironment {
 		open := func(lanes int) (vector.Environment, error) { return p.OpenEnvironment(ctx, params, lanes) }
 		fault := capable(ctx, p, &d, params)
@@ -93,8 +96,8 @@ func describes(d *vector.Description) error {
 	if !pluginID.MatchString(d.ID) {
 		return fmt.Errorf("the id is %q, want namespace/name@version in lower case", d.ID)
 	}
-	if d.Kind != vector.KindEnvironment && d.Kind != vector.KindAgent {
-		return fmt.Errorf("the kind is %q, want %q or %q", d.Kind, vector.KindEnvironment, vector.KindAgent)
+	if !slices.Contains(vector.PluginKinds, d.Kind) {
+		return fmt.Errorf("the kind is %q, want one of %q", d.Kind, vector.PluginKinds)
 	}
 	if d.Doc == "" {
 		return errors.New("there is no doc, a sentence for people")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +117,13 @@ class Decisions:
 
 
 class Rule(_Described, ABC):
-    """An exploration rule. The arguments of the constructor are its parameters."""
+    """An exploration rule. The arguments of the constructor are its parameters.
+
+    ``breaks`` has laws that it breaks by design, each with the reason, and ``claims`` those that it keeps
+    besides: ``"delta-monotone"`` (docs/plugins.md).
+    """
+
+    claims: ClassVar[Sequence[str]] = ()
 
     def begin(self, spec: Spec) -> None:
         """Prepare for agents in environments like ``spec``. Called once, before all decisions."""
@@ -128,7 +134,13 @@ class Rule(_Described, ABC):
 
 
 class VectorRule(_Described, ABC):
-    """An exploration rule that decides for many lanes at once."""
+    """An exploration rule that decides for many lanes at once.
+
+    ``breaks`` has laws that it breaks by design, each with the reason, and ``claims`` those that it keeps
+    besides: ``"delta-monotone"`` (docs/plugins.md).
+    """
+
+    claims: ClassVar[Sequence[str]] = ()
 
     def begin(self, spec: Spec) -> None:
         """Prepare for agents in environments like ``spec``. Called once, before all decisions."""

@@ -84,11 +84,11 @@ class ClassPlugin:
             kind=kind,
             doc=" ".join(doc.split("\n\n")[0].split()) or cls.__name__,
             params=json.dumps(params.schema(cls)).encode(),
-            capabilities=_capabilities(cls) if kind in ("environment", "agent") else [],
+            capabilities=_capabilities(cls) if kind in ("environment", "agent") else getattr(cls, "claims", ()),
             requires=cls.requires,
             preferred_lanes=cls.preferred_lanes,
             frames_per_second=cls.frames_per_second,
-            breaks=cls.breaks if kind == "agent" else {},
+            breaks=cls.breaks if kind in ("agent", "rule") else {},
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:

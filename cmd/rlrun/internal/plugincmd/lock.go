@@ -100,6 +100,9 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 			return nil, err
 		}
 		list = slices.Concat(list, f.Environments, f.Agents)
+		for _, c := range f.Agents {
+			list = append(list, c.Parts()...)
+		}
 	}
 	if len(args) == 0 {
 		for _, f := range c.Search.List() {

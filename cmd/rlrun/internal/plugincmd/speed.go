@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/options"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -46,9 +47,14 @@ func speeds(ctx context.Context, p vector.Plugin, kind vector.Kind, params json.
 		var step func() error
 		var end func() error
 		var err error
-		if kind == vector.KindEnvironment {
+		switch kind {
+		case vector.KindOptions: // it is asked a few times in a run
+			return nil, nil
+		case vector.KindRule:
+			step, end, err = ruleStep(ctx, p, params, lanes)
+		case vector.KindEnvironment:
 			step, end, err = environmentStep(ctx, p, params, lanes)
-		} else {
+		default:
 			step, end, err = agentStep(ctx, p, params, lanes)
 		}
 		if err != nil {
@@ -193,4 +199,18 @@ func speedTable(speeds []speed, most int) string {
 		fmt.Fprintf(&b, "More than %d %s would take longer than --time allows.\n", last, cli.Plural(last, "lane", "lanes"))
 	}
 	return b.String()
+}
+
+// ruleStep decides between 20 options of 16 members.
+func ruleStep(ctx context.Context, p vector.Plugin, params json.RawMessage, lanes int) (step func() error, end func() error, err error) {
+	questions, spec, err := rltest.Questions(lanes, 20, 16)
+	if err != nil {
+		return nil, nil, err
+	}
+	rule, err := p.(vector.DecisionPlugin).OpenRule(ctx, params, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	answers := make([]options.Answer, lanes)
+	return func() error { return rule.Choose(ctx, questions, answers) }, rule.Close, nil
 }

@@ -320,6 +320,9 @@ func (o *runOptions) existing() store.Existing {
 func pluginNames(p *plan.Plan) (names []string) {
 	for _, comp := range slices.Concat(p.Environments, p.Agents) {
 		names = append(names, comp.Plugin)
+		for _, part := range comp.Parts() {
+			names = append(names, part.Plugin)
+		}
 	}
 	return names
 }
