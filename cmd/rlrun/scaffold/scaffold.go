@@ -40,7 +40,7 @@ const (
 type Project struct {
 	Name      string      // of the plugin: lower-case letters, digits and hyphens
 	Namespace string      // the first part of its id; likewise
-	Kind      vector.Kind // environment or agent
+	Kind      vector.Kind // environment, agent, rule or options
 	Language  Language    // of the source code
 	// Version is the version of rlrun that the project asks for. Replace is a
 	// checkout of rlrun, an absolute path, to be used in its place; none if empty.
@@ -79,6 +79,11 @@ func (p Project) PythonURL() string {
 	return u.String()
 }
 
+// What is what the project makes, in words.
+func (p Project) What() string {
+	return map[vector.Kind]string{vector.KindEnvironment: "environment", vector.KindAgent: "agent", vector.KindRule: "exploration rule", vector.KindOptions: "option source"}[p.Kind]
+}
+
 // GoReplace is the checkout as go.mod has it.
 func (p Project) GoReplace() string {
 	if strings.ContainsAny(p.Replace, " \t\"'`(),[]{}") {
@@ -107,8 +112,8 @@ func (p Project) Validate() error {
 			return fmt.Errorf("%q cannot be %s: it must begin with a letter and have at most %d lower-case letters, digits and single hyphens, such as grid-world", s, what, maxName)
 		}
 	}
-	if p.Kind != vector.KindEnvironment && p.Kind != vector.KindAgent {
-		return fmt.Errorf("--kind must be environment or agent, not %q", p.Kind)
+	if !slices.Contains(vector.PluginKinds, p.Kind) {
+		return fmt.Errorf("--kind must be environment, agent, rule or options, not %q", p.Kind)
 	}
 	if p.Language != Go && p.Language != Python {
 		return fmt.Errorf("--lang must be go or python, not %q; for other languages see docs/protocol.md and examples/node", p.Language)

@@ -134,7 +134,7 @@ environment that does not declare both bounds: which rewards were seen).`,
 				if err == nil && v.Rewards != "" {
 					_, err = fmt.Fprintf(w, "Rewards: %s.\n", v.Rewards)
 				}
-				if err == nil && !o.noSpeed {
+				if err == nil && len(v.Speed) > 0 {
 					_, err = io.WriteString(w, speedTable(v.Speed, o.lanes))
 				}
 			}

@@ -35,9 +35,9 @@ func newNew(app *host.App) *cobra.Command {
 	var kind, language, namespace, replace string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Write the project of a new environment or agent",
-		Long: `Write a project into the new directory NAME: an environment or an agent that builds,
-has tests, and keeps every rule. Change it into your own. NAME consists of lower-case
+		Short: "Write the project of a new environment, agent, rule or source of options",
+		Long: `Write a project into the new directory NAME: an environment, an agent, an exploration rule or
+a source of options that builds, has tests, and keeps every rule. Change it into your own. NAME consists of lower-case
 letters, digits and hyphens.
 
 Projects require the version of this rlrun. With --replace DIR they use a checkout of
@@ -75,18 +75,18 @@ commands to try there).`,
 				return cli.WriteJSON(cmd.OutOrStdout(), out)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: an %s in %s. Next:\n\n  cd %s\n  %s\n",
-				p.Name, p.Kind, map[scaffold.Language]string{scaffold.Go: "Go", scaffold.Python: "Python"}[p.Language],
+				p.Name, p.What(), map[scaffold.Language]string{scaffold.Go: "Go", scaffold.Python: "Python"}[p.Language],
 				out.Dir, strings.Join(out.Next, "\n  "))
 			return err
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&kind, "kind", string(vector.KindEnvironment), "`KIND` of plugin: environment or agent")
+	fs.StringVar(&kind, "kind", string(vector.KindEnvironment), "`KIND` of plugin: environment, agent, rule or options")
 	fs.StringVar(&language, "lang", string(scaffold.Go), "programming language `LANG`: go or python")
 	fs.StringVar(&namespace, "namespace", "me", "first part of the plugin's id, `NS`/NAME@VERSION")
 	fs.StringVar(&replace, "replace", "", "use the checkout of rlrun in `DIR`")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
-	cli.Must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"environment", "agent"}, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"environment", "agent", "rule", "options"}, cobra.ShellCompDirectiveNoFileComp)))
 	cli.Must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"go", "python"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
