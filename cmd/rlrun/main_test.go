@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 //	records DIR FILE         write the lines of DIR/runs/*.jsonl, sorted, to FILE
 //	smalldisk DIR KiB        make DIR a file system of that size
 //
-// Conditions of their own are [race], under the race detector, and [smalldisk], where that
-// command works. Scripts in which no goroutines work beside each other skip under [race]:
+// Conditions of their own are [race], under the race detector, [smalldisk], where that
+// command works, and [python], where RLRUN_PYTHON names a Python with the SDK. Scripts in which no goroutines work beside each other skip under [race]:
 // it makes them several times slower.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -54,6 +54,8 @@ func TestScripts(t *testing.T) {
 				return race, nil
 			case "smalldisk":
 				return canMount(), nil
+			case "python":
+				return os.Getenv("RLRUN_PYTHON") != "", nil
 			}
 			return false, fmt.Errorf("no condition %s", name)
 		},
@@ -63,8 +65,9 @@ func TestScripts(t *testing.T) {
 					e.Setenv(strings.SplitN(v, "=", 2)[0], "")
 				}
 			}
-			e.Setenv("HOME", e.WorkDir)             // no plugins of the user's
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's second at the end of every process
+			e.Setenv("PYTHON", os.Getenv("RLRUN_PYTHON")) // which has the SDK
+			e.Setenv("HOME", e.WorkDir)                   // no plugins of the user's
+			e.Setenv("GORACE", "atexit_sleep_ms=0")       // the race detector's second at the end of every process
 			e.Setenv("STEPS", slowSteps)
 			return nil
 		},

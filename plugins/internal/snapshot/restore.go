@@ -16,7 +16,7 @@ func known(name string) reflect.Type {
 		reflect.TypeFor[mdp.Deterministic](), reflect.TypeFor[mdp.Uniform](),
 		reflect.TypeFor[options.Markov](), reflect.TypeFor[options.Deviation](), reflect.TypeFor[*options.Repeat](),
 	}
-	for _, kind := range options.Kinds {
+	for _, kind := range append(options.Kinds, options.Declared) {
 		types = append(types, reflect.TypeOf(kind))
 	}
 	for _, of := range types {
