@@ -219,3 +219,25 @@ func BenchmarkReduceLearning(b *testing.B) {
 		})
 	}
 }
+
+// Decisions of 20 options in 16 members.
+func BenchmarkTwentyOptions(b *testing.B) {
+	problems := lanes(b)
+	rng := newRNG(2)
+	for i := range problems {
+		p := &problems[i]
+		p.Arms, p.Values, p.Optimal = make([]Arm, 20), make([]float64, 20*16), nil
+		for j := range p.Values {
+			p.Values[j] = rng.Float64()
+		}
+	}
+	for _, c := range benchRules {
+		b.Run(fmt.Sprint(c.Rule, " ", c.Bound), func(b *testing.B) {
+			c.Horizon = bandit.Finite(100_000)
+			d := must.Get(NewDecider(c))(b)
+			for i := 0; b.Loop(); i++ {
+				must.Get(d.Decide(&problems[i%len(problems)], rng))(b)
+			}
+		})
+	}
+}

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -148,7 +147,7 @@ func (a *explorer) checkSources(id string, finiteErr error) error {
 	var all []options.DeclaredOption
 	for _, s := range a.config.Sources {
 		if err := options.CheckDeclared(append(all, s.Fixed...), a.finite.states, a.finite.actions); err != nil {
-			return fmt.Errorf("%s is not for %s: %w: %w", s.File, id, err, errors.Join(framework.ErrUnsupported))
+			return fmt.Errorf("%s is not for %s: %w: %w", s.File, id, err, framework.ErrUnsupported)
 		}
 		all = append(all, s.Fixed...)
 	}

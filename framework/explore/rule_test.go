@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/options"
@@ -112,5 +115,56 @@ func TestBlamedLane(t *testing.T) {
 	var lane *vector.LaneError
 	if !errors.As(err, &lane) || lane.Lane < 0 || lane.Lane > 3 || strings.Count(err.Error(), "lane") != 1 {
 		t.Errorf("%v", err)
+	}
+}
+
+// declaring takes declared options and offers none of them.
+type declaring struct{ *optiontest.Tables }
+
+func (declaring) Declare(context.Context, int, []options.DeclaredOption) error { return nil }
+
+func (d declaring) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
+	return d.Tables.SetOptionKinds(ctx, kinds[:len(kinds)-1])
+}
+
+// A source of options that breaks the contract is refused with the lane, the step and the file.
+func TestBadOptions(t *testing.T) {
+	good := func(x *options.Experience) options.DeclaredOption {
+		o := options.DeclaredOption{Name: "up", Initiation: make([]bool, x.States), Actions: make([]int, x.States), End: make([]float64, x.States)}
+		for s := range x.States {
+			o.Actions[s], o.Initiation[s] = 1, s < 3
+			if s >= 3 {
+				o.End[s] = 1
+			}
+		}
+		return o
+	}
+	for want, change := range map[string]func(o *options.DeclaredOption){
+		"action 2 in state 3 is not in 0..1": func(o *options.DeclaredOption) { o.Actions[3] = 2 },
+		"it never ends":                      func(o *options.DeclaredOption) { clear(o.End) },
+		"the task has 6":                     func(o *options.DeclaredOption) { o.End = o.End[1:] },
+		"is NaN":                             func(o *options.DeclaredOption) { o.End[0] = math.NaN() },
+		"panic":                              func(o *options.DeclaredOption) { panic("lost") },
+	} {
+		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, 3))(t)
+		source := must.Get((&vector.RulePlugin{Options: func(json.RawMessage, framework.Spec) (options.OptionSource, error) {
+			return func(x *options.Experience) ([]options.DeclaredOption, error) {
+				o := good(x)
+				if x.Steps > 30 {
+					change(&o)
+				}
+				return []options.DeclaredOption{o}, nil
+			}, nil
+		}}).OpenOptions(t.Context(), nil, env.Spec()))(t)
+		o := paired(func(o *Config) {
+			o.Kinds, o.Sources = []options.Kind{options.Members}, []Source{{File: "./mine.py", Source: source}}
+		})
+		agent := must.Get(New(t.Context(), declaring{must.Get(optiontest.New(env.Spec(), 3))(t)}, env.Spec(), 3, o))(t)
+		_, err := loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: []int{0, 1, 2}, Seeds: seed.NewSource(3, env.Spec().ID), Steps: 300,
+			Grid: loop.LogGrid(20, 300), Discount: 0.9, Metrics: []result.Metric{result.Reward}})
+		var lane *vector.LaneError
+		if err == nil || !errors.As(err, &lane) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "./mine.py") {
+			t.Errorf("want %s, got %v", want, err)
+		}
 	}
 }

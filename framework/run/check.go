@@ -141,6 +141,13 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 		return nil, plan.FieldErrorf("limits", "%s has no effect, as plugin %s is called in rlrun's own process: leave it out, or give it transport: process", c.Limits.OfProcesses(), c.Plugin)
 	}
 	x.processes = x.processes || remote
+	for _, part := range c.Parts() {
+		remote, err := x.plugins.Remote(part)
+		if err != nil {
+			return nil, plan.At(err, "exploration")
+		}
+		x.processes = x.processes || remote
+	}
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {
 		return nil, &startError{err}

@@ -29,6 +29,7 @@ type OptionSource interface {
 
 // Declarer is an OptionAgent that takes options of options.Declared.
 type Declarer interface {
+	OptionAgent
 	// Declare sets the declared options of a lane from now on, also in later runs. It is
 	// called between steps, and keeps the list.
 	Declare(ctx context.Context, lane int, list []options.DeclaredOption) error

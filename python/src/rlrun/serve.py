@@ -47,7 +47,15 @@ _DECLARED: dict[str, tuple[type, ...]] = {
 }
 """The types of what a class declares."""
 
-Kind = type[Environment | VectorEnvironment | Agent | VectorAgent | Rule | VectorRule | OptionSource]
+Kind = (
+    type[Environment]
+    | type[VectorEnvironment]
+    | type[Agent]
+    | type[VectorAgent]
+    | type[Rule]
+    | type[VectorRule]
+    | type[OptionSource]
+)
 
 KINDS: dict[str, tuple[type, ...]] = {
     "environment": (Environment, VectorEnvironment),
