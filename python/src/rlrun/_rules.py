@@ -47,9 +47,13 @@ class RuleInstance:
         chosen, numbers = np.empty(n, np.int32), dict[str, NDArray[np.float64]]()
         starts, ends = np.cumsum(sizes) - sizes, np.cumsum(sizes * members) - sizes * members
         optima = np.cumsum(members) - members
-        for size, k in {(int(a), int(b)) for a, b in zip(sizes, members, strict=True)} if n else ():
-            rows = np.flatnonzero((sizes == size) & (members == k))
-            whole = len(rows) == n
+        groups = {(int(sizes[0]), int(members[0]))} if n else set()
+        if n and not ((sizes == sizes[0]).all() and (members == members[0]).all()):
+            groups = set(zip(sizes.tolist(), members.tolist(), strict=True))
+        for size, k in groups:
+            whole = len(groups) == 1
+            rows = np.arange(n) if whole else np.flatnonzero((sizes == size) & (members == k))
+            at: Any = slice(None) if whole else rows
 
             def pick(column: NDArray[Any], begin: NDArray[Any], width: int) -> NDArray[Any]:
                 if whole:  # noqa: B023  it is called before the loop goes on
@@ -60,9 +64,9 @@ class RuleInstance:
                 self.table,
                 pick(options, starts, size),
                 pick(values, ends, size * k).reshape(len(rows), size, k),
-                greedy[rows],
-                steps[rows],
-                left[rows],
+                greedy[at],
+                steps[at],
+                left[at],
                 pick(holds, starts, size),
                 pick(shares, starts, size),
                 pick(reveals, starts, size),
@@ -70,13 +74,13 @@ class RuleInstance:
                 pick(counts, starts, size),
                 pick(followed, starts, size),
                 pick(rewards, starts, size),
-                features[rows],
-                seeds[rows],
+                features[at],
+                seeds[at],
             )
             answer, log = self.answer(d, rows)
-            chosen[rows] = answer
+            chosen[at] = answer
             for name, column in log.items():
-                numbers.setdefault(name, np.full(n, np.nan))[rows] = column
+                numbers.setdefault(name, np.full(n, np.nan))[at] = column
         return pb.RuleReply(
             options=chosen.astype("<i4").tobytes(),
             names=list(numbers),
