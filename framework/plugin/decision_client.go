@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
@@ -49,7 +50,7 @@ func (p *Process) openDecisions(ctx context.Context, rpc func(context.Context, *
 	if err != nil {
 		return nil, err
 	}
-	return p.open(reply.Instance, 0, stream)
+	return p.open(reply.Instance, 0, maxDescription, wire.RuleStep, stream)
 }
 
 // ruleClient is a rule in another process.
@@ -69,7 +70,6 @@ func (c *ruleClient) Choose(ctx context.Context, questions []options.Question, a
 	if err := c.session.exchange(ctx, &c.request, &c.reply); err != nil {
 		return err
 	}
-	c.request.Instance = 0 // the stream is bound
 	if err := fromproto.Answers(answers, &c.reply); err != nil {
 		return c.session.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
 	}

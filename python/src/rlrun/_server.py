@@ -333,6 +333,9 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
             if kind == _steps.AGENT_STEP:
                 m = pb.AgentRequest.FromString(data)
                 return kind, self._stepped(_AgentInstance, m.instance).step(m).SerializeToString()
+            if kind == _steps.RULE_STEP:
+                m = pb.RuleRequest.FromString(data)
+                return kind, self._stepped(RuleInstance, m.instance).step(m).SerializeToString()
             if kind == _steps.END:
                 self._drop(pb.CloseRequest.FromString(data).instance)
                 return None

@@ -242,6 +242,7 @@ func (s *Server) ServeSocket(socket *wire.Socket) error {
 	var end pb.CloseRequest
 	environments := stepper[*environmentInstance, *pb.EnvironmentRequest, *pb.EnvironmentReply]{server: s, request: &pb.EnvironmentRequest{}, step: (*environmentInstance).step}
 	agents := stepper[*agentInstance, *pb.AgentRequest, *pb.AgentReply]{server: s, request: &pb.AgentRequest{}, step: (*agentInstance).step}
+	rules := stepper[*ruleInstance, *pb.RuleRequest, *pb.RuleReply]{server: s, request: &pb.RuleRequest{}, step: (*ruleInstance).step}
 	for {
 		kind, data, err := socket.Receive(math.MaxInt32)
 		if err != nil {
@@ -253,6 +254,8 @@ func (s *Server) ServeSocket(socket *wire.Socket) error {
 			reply, err = environments.answer(data)
 		case wire.AgentStep:
 			reply, err = agents.answer(data)
+		case wire.RuleStep:
+			reply, err = rules.answer(data)
 		case wire.End:
 			if err = wire.Decode(data, &end); err == nil {
 				s.drop(end.Instance)
