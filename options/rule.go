@@ -39,7 +39,7 @@ type TrialsRule interface {
 }
 
 // Rules are all rules, in the order of the documentation.
-var Rules = []Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RuleGain, RuleNever}
+var Rules = []Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RulePosteriorSampling, RuleUpperConfidence, RuleGain, RuleNever}
 
 // RuleNames returns the names of Rules, in their order.
 func RuleNames() []string {

@@ -22,6 +22,11 @@ type Source struct {
 	Source vector.OptionSource
 }
 
+// Bundled is the Source of one of options.Sources.
+func Bundled(s options.NamedSource) Source {
+	return Source{File: s.Name, Source: vector.EachOptions(s.Make)}
+}
+
 // LongestOption is the largest number of steps that a declared option may take.
 const LongestOption = 10_000
 

@@ -115,6 +115,10 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 		names.Enum = append(names.Enum, k.String())
 		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
 	}
+	for _, s := range options.Sources {
+		names.Enum = append(names.Enum, s.Name)
+		kinds.Description += fmt.Sprintf(" %s: %s.", s.Name, s.Doc)
+	}
 	kinds.Description += " Or files that declare options (.yaml, .json), and plugins of options, named as that of a rule. Default: drawn-member if no rule is given, pair for the rule gain, members and constants for other rules."
 }
 
@@ -176,8 +180,13 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 			o.Sources = append(o.Sources, explore.Source{File: name})
 			continue
 		}
-		k, err := kindNamed(name)
-		if err != nil {
+		source, err := options.SourceNamed(name)
+		if err == nil {
+			o.Sources = append(o.Sources, explore.Bundled(source))
+			continue
+		}
+		k, unknown := options.KindNamed(name)
+		if unknown != nil || k == options.Declared {
 			return o, At(err, "options", i)
 		}
 		o.Kinds = append(o.Kinds, k)

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/rlrun/rlrun/options"
 )
 
 // outside matches what an exploration calls a plugin or a file, and no rule or kind of rlrun:
@@ -61,12 +59,4 @@ func (c *Component) Files() Component {
 	all := *c
 	all.Params, _ = json.Marshal(map[string]any{"file": append([]string{}, files...)}) // texts have JSON
 	return all
-}
-
-// kindNamed returns a kind that configurations name.
-func kindNamed(name string) (options.Kind, error) {
-	if name == options.Declared.String() {
-		name += " (name the file or the plugin of the options in its place)"
-	}
-	return options.KindNamed(name)
 }

@@ -82,6 +82,9 @@ func openParts(ctx context.Context, part partOpener, x *plan.Exploration, spec f
 	}
 	sources, _ := x.OptionSources()
 	for i, s := range o.Sources {
+		if s.Source != nil { // one of rlrun's own
+			continue
+		}
 		if len(sources) > 0 && sources[0].Plugin == s.File {
 			p, err := open(sources[0], vector.KindOptions)
 			sources = sources[1:]

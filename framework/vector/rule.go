@@ -86,7 +86,7 @@ func (p *RulePlugin) OpenOptions(_ context.Context, params json.RawMessage, spec
 		return nil, p.isNo("source of options")
 	}
 	source, err := p.Options(params, spec)
-	return eachSource(source), err
+	return EachOptions(source), err
 }
 
 // eachRule answers one question after the other.
@@ -101,14 +101,16 @@ func (r eachRule) Choose(_ context.Context, questions []options.Question, answer
 
 func (r eachRule) Close() error { return nil }
 
-// eachSource makes the options of one lane after the other.
-type eachSource options.OptionSource
+// EachOptions makes the options of one lane after the other.
+type EachOptions options.OptionSource
 
-func (s eachSource) Options(_ context.Context, seen []options.Experience, made [][]options.DeclaredOption) error {
+// Options implements OptionSource.
+func (s EachOptions) Options(_ context.Context, seen []options.Experience, made [][]options.DeclaredOption) error {
 	return eachLane(len(seen), func(i int) (err error) {
 		made[i], err = s(&seen[i])
 		return err
 	})
 }
 
-func (s eachSource) Close() error { return nil }
+// Close implements OptionSource.
+func (s EachOptions) Close() error { return nil }
