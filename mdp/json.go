@@ -2,6 +2,7 @@ package mdp
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,6 +52,15 @@ func ParseModel(r io.Reader) (*Tabular, error) {
 	}
 	line, column := lines.position(p.offset)
 	return nil, fmt.Errorf("mdp: line %d, column %d: %w", line, column, err)
+}
+
+// UnmarshalJSON reads what ParseModel reads, and fails as it does.
+func (m *Tabular) UnmarshalJSON(data []byte) error {
+	read, err := ParseModel(bytes.NewReader(data))
+	if err == nil {
+		*m = *read
+	}
+	return err
 }
 
 // MarshalJSON writes the model in the format that ParseModel reads.
