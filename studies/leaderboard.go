@@ -93,7 +93,7 @@ func leaderboardCliff(s *study) error {
 			return err
 		}
 		x := entry{cells: []string{agent, "none ended", fmt.Sprintf("%.1f", 100*(reward.Mean-zero.Mean)/(one-zero.Mean))}}
-		if r := s.Row(env, agent, result.EpisodeReturn); r != nil {
+		if r := s.Row(env, agent, result.EpisodeReturn); r != nil && r.N > 0 {
 			x.runs, x.episodes, x.cells[1] = len(r.Values), r.Mean, fmt.Sprintf("%.1f", r.Mean)
 			if x.runs > 1 {
 				x.cells[1] = interval(r.Estimate, 1)
