@@ -22,9 +22,11 @@ func NewBeta(a, b float64) (Beta, error) {
 	switch {
 	case !(a > 0 && b > 0) || math.IsInf(a+b, 1):
 		return Beta{}, fmt.Errorf("a beta belief needs positive, finite parameters, not %v and %v", a, b)
+	case a+b > mostCounts && min(a, b) <= manyCounts:
+		return Beta{}, fmt.Errorf("a beta belief has at most %g counts in all, not %v and %v: beyond them numbers of 64 bits lose its tails", mostCounts, a, b)
 	case a+b > mostCounts:
 		d := Beta{a, b}
-		return Beta{}, fmt.Errorf("a beta belief has at most %g counts in all, not %v and %v: give the gaussian belief of the same mean %.17g and standard deviation %.6g", mostCounts, a, b, d.Mean(), math.Sqrt(a/(a+b)*(b/(a+b))/(a+b+1)))
+		return Beta{}, fmt.Errorf("a beta belief has at most %g counts in all, not %v and %v: give the gaussian belief of the same mean %.17g and standard deviation %.6g, which hardly differs", mostCounts, a, b, d.Mean(), math.Sqrt(a/(a+b)*(b/(a+b))/(a+b+1)))
 	}
 	return Beta{a, b}, nil
 }

@@ -17,6 +17,9 @@ func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 		return nil, err
 	}
 	d := &discounted{Tabular: tabular(m), gamma: gamma, limit: o.MaxIterations, tolerance: o.Tolerance, progress: o.Progress}
+	if err := checkRange(d.Tabular, 1/(1-gamma)); err != nil {
+		return nil, err
+	}
 	n := d.states
 	if d.limit <= 0 {
 		d.limit = 1_000_000

@@ -35,6 +35,9 @@ func (f *FiniteSolver) Solve(m Model, horizon int) (*FiniteSolution, error) {
 		return nil, fmt.Errorf("mdp: horizon %d is negative", horizon)
 	}
 	t := tabular(m)
+	if err := checkRange(t, float64(horizon)); err != nil {
+		return nil, err
+	}
 	sol := &f.sol
 	if len(sol.Value) != horizon+1 || len(sol.Value[0]) != t.states {
 		*sol = FiniteSolution{Value: make([][]float64, horizon+1), Policy: make([]Deterministic, horizon+1)}
@@ -59,6 +62,9 @@ func SolveHorizon(m Model, horizon int) ([]float64, Deterministic, error) {
 		return nil, nil, fmt.Errorf("mdp: horizon %d is negative", horizon)
 	}
 	t := tabular(m)
+	if err := checkRange(t, float64(horizon)); err != nil {
+		return nil, nil, err
+	}
 	p := make(Deterministic, t.states)
 	return overHorizon(horizon, t.states, func(dst, v []float64) { t.induct(dst, p, v) }), p, nil
 }

@@ -1,6 +1,7 @@
 package mdp
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -109,6 +110,15 @@ func largestReward(t *Tabular) float64 {
 		return 1
 	}
 	return largest
+}
+
+// checkRange returns an error if the values of a model may be too large for numbers of 64 bits,
+// where so many of its rewards add up.
+func checkRange(t *Tabular, rewards float64) error {
+	if largest := largestReward(t); !(largest*rewards < math.MaxFloat64/1000) {
+		return fmt.Errorf("mdp: values may be too large for numbers of 64 bits, as %.4g rewards of up to %.4g add up: divide the rewards of the model by a constant", rewards, largest)
+	}
+	return nil
 }
 
 // tabular returns m in compressed rows: itself, or a copy.

@@ -109,7 +109,7 @@ func checkEffects(t *testing.T, all map[string]property, bases []map[string]any,
 			return
 		}
 		for _, name := range names {
-			if name == varied || excepted(context, name) {
+			if _, chosen := context[name]; chosen || name == varied || excepted(context, name) {
 				continue
 			}
 			tried++
@@ -161,7 +161,7 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 	// learned in 200 steps (low).
 	elsewhere := map[string]bool{"residual": true, "max_repeat": true, "ignore_last": true, "rlrun/bootstrap-model@1 members": true,
 		"rlrun/boss@1 tau": true, "rlrun/boss@1 tau0": true, "rlrun/boss@1 mu0": true, "rlrun/psrl@1 tau": true, "rlrun/psrl@1 tau0": true, "rlrun/e3@1 gamma": true, "rlrun/e3@1 reward_low": true, "rlrun/bootstrap-q@1 low": true}
-	switches := map[string][]any{"replays": {0, 5}, "horizon": {0, 4}, "planning": {0}, "lambda": {0}, "samples": {1, 3}}
+	switches := map[string][]any{"replays": {0, 5}, "horizon": {0, 4}, "planning": {0}, "lambda": {0}, "samples": {1, 3}, "gamma": {0}, "epsilon": {0}}
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)
 		if d.Kind != vector.KindAgent || d.ID == "rlrun/bandit@1" || d.ID == "rlrun/random@1" {
@@ -176,6 +176,7 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 			}
 			checkEffects(t, all, bases, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
 				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
+					context["gamma"] == 0 && (name == "sd" || name == "refine") || // which act where rewards vary
 					name == "traces" && context["update"] == "drawn" // which act if a member acts that did not learn before
 			})
 		})

@@ -6,7 +6,7 @@ import "math/rand/v2"
 // (Sutton & Barto 2018, §2.2). After t rewards ε_t = ε/(1 + decay·t).
 type EpsilonGreedy struct {
 	Epsilon *float64 `json:"epsilon,omitempty" jsonschema:"minimum=0,maximum=1,default=0.01" jsonschema_description:"Probability of an arm at random; default of the paper."`
-	Decay   *float64 `json:"decay,omitempty" jsonschema:"minimum=0,default=0" jsonschema_description:"epsilon is divided by 1 + decay*t after t rewards. Default: constant, as in Sutton & Barto (2018, §2.2)."`
+	Decay   *float64 `json:"decay,omitempty" when:"epsilon!=0" jsonschema:"minimum=0,default=0" jsonschema_description:"epsilon is divided by 1 + decay*t after t rewards. Default: constant, as in Sutton & Barto (2018, §2.2)."`
 }
 
 func (p EpsilonGreedy) build(*setting) (maker, error) {

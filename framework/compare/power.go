@@ -81,7 +81,8 @@ const mostNeeded = 1 << 30
 func (s *Power) plan(power float64) {
 	sd := float64(s.SD)
 	s.Detectable = result.Number(s.detectable(sd, s.Runs, power))
-	if math.IsNaN(sd) {
+	if math.IsNaN(sd) || sd == 0 { // runs that do not differ say nothing of those that may
+		s.Detectable = result.Number(math.NaN())
 		return
 	}
 	degrees := float64(s.Runs - 1)
@@ -105,13 +106,13 @@ func (s *Power) detectable(sd float64, n int, power float64) float64 {
 	return (t.Quantile(1-s.Alpha/2) + t.Quantile(power)) * sd / math.Sqrt(float64(n))
 }
 
-// needed is the least number of runs that decide Difference.
+// needed is the least number of runs that decide Difference, 0 if it is above mostNeeded.
 func (s *Power) needed(sd, power float64) int {
 	decides := func(n int) bool { return s.detectable(sd, n, power) <= s.Difference }
 	low, high := 1, 2 // low does not decide
 	for !decides(high) {
 		if low, high = high, 2*high; high > mostNeeded {
-			return mostNeeded
+			return 0
 		}
 	}
 	for high-low > 1 {

@@ -11,8 +11,8 @@ type sarsaParams struct {
 	Features Features `json:"features" jsonschema_description:"How observations are coded."`
 	Gamma    float64  `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; default of Sutton & Barto (2018, §10.1). 1 is for episodic tasks only."`
 	Step     float64  `json:"step" jsonschema:"exclusiveMinimum=0,maximum=2" jsonschema_description:"Step size: the share of an error that a step removes. It is the number of tilings times the α of a weight; default of Sutton & Barto (2018, Figure 10.3)."`
-	Lambda   float64  `json:"lambda" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA; default of Sutton (1996), where it is best."`
-	Traces   string   `json:"traces,omitempty" when:"lambda!=0" jsonschema:"enum=replacing,enum=accumulating" jsonschema_description:"Effect of a visit on the traces of its features: set them to 1 or add 1. Default: set them, which Singh & Sutton (1996) find faster and more reliable. Accumulating traces with large steps diverge."`
+	Lambda   float64  `json:"lambda" when:"gamma!=0" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA; default of Sutton (1996), where it is best."`
+	Traces   string   `json:"traces,omitempty" when:"lambda!=0 and gamma!=0" jsonschema:"enum=replacing,enum=accumulating" jsonschema_description:"Effect of a visit on the traces of its features: set them to 1 or add 1. Default: set them, which Singh & Sutton (1996) find faster and more reliable. Accumulating traces with large steps diverge."`
 	Initial  float64  `json:"initial" jsonschema_description:"Initial value of every action everywhere. One that is too high explores, as 0, the default, does in Sutton & Barto (2018, §10.1)."`
 	Epsilon  float64  `json:"epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability of a random action; a choice of ours. 0 is greedy, as in Sutton & Barto (2018, §10.1)."`
 }

@@ -10,8 +10,8 @@ import (
 type sarsaParams struct {
 	Values
 	Behaviour
-	Lambda float64 `json:"lambda" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA, 1 Monte Carlo. The default is a choice of ours."`
-	Traces string  `json:"traces,omitempty" when:"lambda!=0" jsonschema:"enum=replacing,enum=accumulating" jsonschema_description:"Effect of a visit on its trace: set it to 1 or add 1. Default: set it, which Singh & Sutton (1996) find faster and more reliable. Accumulating traces with large steps can diverge."`
+	Lambda float64 `json:"lambda" when:"gamma!=0" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA, 1 Monte Carlo. The default is a choice of ours."`
+	Traces string  `json:"traces,omitempty" when:"lambda!=0 and gamma!=0" jsonschema:"enum=replacing,enum=accumulating" jsonschema_description:"Effect of a visit on its trace: set it to 1 or add 1. Default: set it, which Singh & Sutton (1996) find faster and more reliable. Accumulating traces with large steps can diverge."`
 }
 
 // negligibleTrace is where a trace counts as gone.

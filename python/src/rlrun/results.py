@@ -143,6 +143,8 @@ class Results:
     def _query(self, query: str) -> pd.DataFrame:
         import sqlite3  # noqa: PLC0415  plugins do without it
 
+        if (file := self.directory / "results.db").is_symlink() or (file.exists() and not file.is_file()):
+            raise ValueError(f"{file} is no regular file")
         database = sqlite3.connect(f"{(self.directory / 'results.db').resolve().as_uri()}?mode=ro", uri=True)
         try:
             return _pandas().read_sql_query(query, database)

@@ -312,7 +312,11 @@ func amounts(flag string, given []string) (map[string]float64, error) {
 		if err != nil || !(x > 0) || math.IsInf(x, 0) {
 			return nil, cli.Usagef("%s must be a positive number, or ENVIRONMENT=NUMBER, not %q", flag, text)
 		}
-		out[text[:max(at, 0)]] = x
+		env := text[:max(at, 0)]
+		if out[env] != 0 {
+			return nil, cli.Usagef("%s is given twice%s", flag, map[bool]string{true: " for " + env}[env != ""])
+		}
+		out[env] = x
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package comparecmd
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,7 +107,11 @@ func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, power fl
 	if len(powers) > 1 {
 		what = append(what, fmt.Sprintf("corrected for %d comparisons", len(powers)))
 	}
-	_, err := fmt.Fprintln(w, strings.Join(what, " ")+".\n\"cautious\" allows for the uncertainty of a spread that so few runs show: plan with it.")
+	what[len(what)-1] += ".\n\"cautious\" allows for the uncertainty of a spread that so few runs show: plan with it."
+	if slices.ContainsFunc(powers, func(p compare.Power) bool { return p.Needed == 0 || p.Cautious == 0 }) {
+		what[len(what)-1] += "\n– is not known: the pilot has too few runs, its runs do not differ, or more than 1e9 runs would be needed."
+	}
+	_, err := fmt.Fprintln(w, strings.Join(what, " "))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,6 +95,9 @@ func (p *process) evaluate() (*solution, error) {
 	}
 	if err != nil {
 		return nil, refused(err)
+	}
+	if slices.ContainsFunc(slices.Concat(q.gain, q.value), func(x float64) bool { return x-x != 0 }) {
+		return nil, cli.Usagef("the values are too large for numbers of 64 bits: divide the rewards of the model by a constant")
 	}
 	if p.horizon != nil && p.solution != nil {
 		return q, nil // the policy changes as the end comes near
