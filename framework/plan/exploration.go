@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -268,8 +268,8 @@ func (x *Exploration) Label() string {
 	rule := x.Rule
 	if isOutside(rule) {
 		words := strings.Fields(rule)
-		base := filepath.Base(words[len(words)-1])
-		return strings.TrimPrefix(strings.TrimSuffix(base, filepath.Ext(base)), "rlrun-plugin-")
+		base := path.Base(words[len(words)-1])
+		return strings.TrimPrefix(strings.TrimSuffix(base, path.Ext(base)), "rlrun-plugin-")
 	}
 	if rule == "" {
 		r, _, _ := options.RuleAndKinds(nil, o.Kinds)

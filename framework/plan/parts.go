@@ -2,7 +2,7 @@ package plan
 
 import (
 	"encoding/json"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 )
@@ -15,7 +15,7 @@ func isOutside(name string) bool { return strings.ContainsAny(name, "/. ") }
 
 // isOptionFile tells a file of declared options from a plugin.
 func isOptionFile(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
 // RulePlugin is the plugin of the rule, nil if the rule is one of options.Rules.

@@ -91,10 +91,14 @@ func anySpace(t *rapid.T, name string) space.Space {
 	case 1:
 		return space.MultiDiscrete{NVec: rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 4).Draw(t, "nvec")}
 	}
+	dtype, lows := rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8, space.Int64}).Draw(t, "dtype"), []float64{0, math.Inf(-1)}
+	if dtype != space.Uint8 { // which has no negative numbers
+		lows = append(lows, -1)
+	}
 	return space.Box{
-		Type:  rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8, space.Int64}).Draw(t, "dtype"),
+		Type:  dtype,
 		Shape: rapid.SliceOfN(rapid.IntRange(1, 3), 0, 3).Draw(t, "shape"),
-		Low:   []float64{rapid.SampledFrom([]float64{0, -1, math.Inf(-1)}).Draw(t, "low")},
+		Low:   []float64{rapid.SampledFrom(lows).Draw(t, "low")},
 		High:  []float64{rapid.SampledFrom([]float64{1, 200, math.Inf(1)}).Draw(t, "high")},
 	}
 }
