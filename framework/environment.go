@@ -53,8 +53,16 @@ func (s *Spec) Validate() error {
 	if !(s.RewardLow <= s.RewardHigh) || math.IsInf(s.RewardLow, 1) || math.IsInf(s.RewardHigh, -1) {
 		return fmt.Errorf("reward bounds [%v, %v]", s.RewardLow, s.RewardHigh)
 	}
+	for _, bound := range []float64{s.RewardLow, s.RewardHigh} {
+		if math.Abs(bound) > LargestReward && !math.IsInf(bound, 0) {
+			return fmt.Errorf("reward bound %v is too large: finite bounds are in [-%g, %g]", bound, LargestReward, LargestReward)
+		}
+	}
 	return nil
 }
+
+// LargestReward is the largest finite bound of rewards, so that sums of rewards do not overflow.
+const LargestReward = 1e300
 
 // Normalized returns the spec with −∞ and ∞ in place of bounds on rewards that are both 0.
 // These are what a struct or a message has that leaves the bounds out. Every way into rlrun

@@ -3,6 +3,7 @@ package modelagents
 import (
 	"math"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -67,12 +68,18 @@ func (b Bounds) of(t finite.Task) (low, high float64, err error) {
 	if !(low <= high) {
 		return 0, 0, lanes.Invalid("reward_low is %v, must not be above reward_high, %v", low, high)
 	}
+	if low == high && (b.RewardLow != nil || b.RewardHigh != nil) {
+		return 0, 0, lanes.Invalid("reward_low and reward_high are both %v, which leaves nothing to learn", low)
+	}
 	return low, high, nil
 }
 
 // bound is the one given or, if there is none, the one declared.
 func bound(given *float64, declared float64, what, names string, t finite.Task) (float64, error) {
 	if given != nil {
+		if math.Abs(*given) > framework.LargestReward {
+			return 0, lanes.Invalid("%s: %v is too large: bounds of rewards are in [-%g, %g]", names, *given, framework.LargestReward, framework.LargestReward)
+		}
 		return *given, nil
 	}
 	if math.IsInf(declared, 0) {

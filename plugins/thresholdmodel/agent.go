@@ -73,6 +73,14 @@ func Plugin() vector.Plugin {
 			if !(x.low <= x.high) {
 				return nil, lanes.Invalid("reward_low is %v, must not exceed reward_high, %v", x.low, x.high)
 			}
+			for _, given := range []*float64{p.RewardLow, p.RewardHigh} {
+				switch {
+				case given != nil && x.low == x.high:
+					return nil, lanes.Invalid("reward_low and reward_high are both %v, which leaves nothing to learn", x.low)
+				case given != nil && math.Abs(*given) > framework.LargestReward:
+					return nil, lanes.Invalid("%v is too large: bounds of rewards are in [-%g, %g]", *given, framework.LargestReward, framework.LargestReward)
+				}
+			}
 			switch {
 			case p.Gamma != nil && !(*p.Gamma >= 0 && *p.Gamma < 1):
 				return nil, lanes.Invalid("gamma is %v, must be in [0,1)", *p.Gamma)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,6 @@ def test_frames(directory: Path) -> None:
 
 
 def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> None:
-    import shutil  # noqa: PLC0415
     import sqlite3  # noqa: PLC0415
 
     copy = tmp_path / "copy"
@@ -83,8 +83,6 @@ def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> No
 
 
 def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
-    import shutil  # noqa: PLC0415
-
     copy = tmp_path / "copy"
     shutil.copytree(directory, copy)
     record = next((copy / "runs").glob("*.jsonl"))
@@ -93,8 +91,6 @@ def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
 
 
 def test_later_records_are_left_out(directory: Path, tmp_path: Path) -> None:
-    import shutil  # noqa: PLC0415
-
     copy = tmp_path / "copy"
     shutil.copytree(directory, copy)
     path = next((copy / "runs").glob("*.jsonl"))
@@ -117,6 +113,21 @@ def test_later_records_are_left_out(directory: Path, tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(ValueError, match=r"\d+ runs of results\.db have no record: rlrun report .* says what to do"):
         _ = rlrun.read_results(copy).curves
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_pipes_and_links_are_refused(directory: Path, tmp_path: Path) -> None:
+    """A received directory may have a pipe or a link in place of a file. Reading them would wait, or read another."""
+    received = tmp_path / "received"
+    shutil.copytree(directory, received)
+    (received / "results.db").unlink()
+    (received / "results.db").symlink_to(directory / "results.db")
+    (received / "summary.csv").unlink()
+    os.mkfifo(received / "summary.csv")
+    results = rlrun.read_results(received)
+    for read in (lambda: results.runs, lambda: results.summary):
+        with pytest.raises(ValueError, match="is no regular file"):
+            read()
 
 
 def test_missing_results(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ class Results:
         It has n (ok runs), failed, mean, stderr, ci_low, ci_high, the interquartile mean iqm with its interval, and the
         difference to the first agent, run by run.
         """
-        path = self.directory / "summary.csv"
+        path = self._file("summary.csv")
         if not path.exists():
             raise FileNotFoundError(f"{self.directory} has no summary.csv: outputs in its config leave csv out")
         return _pandas().read_csv(path)
@@ -140,12 +140,17 @@ class Results:
         table = rows[[*keys, "metric"]].assign(text=text).pivot_table("text", keys, "metric", "first", sort=False)
         return f"<p>{html.escape(str(self.directory))}</p>{table.fillna('').to_html()}"
 
+    def _file(self, name: str) -> Path:
+        """Return the path of a regular file: the directory may be somebody else's, with links and pipes in it."""
+        path = self.directory / name
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise ValueError(f"{path} is no regular file")
+        return path
+
     def _query(self, query: str) -> pd.DataFrame:
         import sqlite3  # noqa: PLC0415  plugins do without it
 
-        if (file := self.directory / "results.db").is_symlink() or (file.exists() and not file.is_file()):
-            raise ValueError(f"{file} is no regular file")
-        database = sqlite3.connect(f"{(self.directory / 'results.db').resolve().as_uri()}?mode=ro", uri=True)
+        database = sqlite3.connect(f"{self._file('results.db').resolve().as_uri()}?mode=ro", uri=True)
         try:
             return _pandas().read_sql_query(query, database)
         finally:
@@ -160,7 +165,7 @@ class Results:
         ok = self.runs[self.runs["status"] == "ok"]
         wanted = set(zip(ok["environment"], ok["agent"], ok["run"], strict=True))
         found: dict[tuple[str, str, int], dict[str, Any]] = {}
-        for path in sorted((self.directory / "runs").glob("[!.]*.jsonl")):
+        for path in [self._file(f"runs/{path.name}") for path in sorted((self.directory / "runs").glob("[!.]*.jsonl"))]:
             with path.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
