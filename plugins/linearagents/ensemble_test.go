@@ -42,7 +42,7 @@ func TestMembersAreQLambda(t *testing.T) {
 		cut := rapid.Bool().Draw(t, "cut")
 		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: members.Params{Behaviour: "thompson", Redraw: "episode", Epsilon: 0.5, Reveal: 1}}
 		p.Features = Features{Tilings: rapid.IntRange(1, 4).Draw(t, "tilings"), Tiles: 3, Memory: rapid.SampledFrom([]int{16, 1 << 10}).Draw(t, "memory")}
-		p.Members, p.Gamma, p.Step = 3, rapid.Float64Range(0, 1).Draw(t, "gamma"), rapid.Float64Range(0.01, 0.5).Draw(t, "step")
+		p.Members, p.Gamma, p.Step = 3, rapid.Float64Range(0.01, 1).Draw(t, "gamma"), rapid.Float64Range(0.01, 0.5).Draw(t, "step")
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "lambda")
 		p.Update = rapid.SampledFrom([]string{"all", "bernoulli", "exponential", "poisson"}).Draw(t, "update")
 		if p.Traces = "uncut"; cut {

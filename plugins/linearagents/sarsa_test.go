@@ -49,7 +49,7 @@ func TestSARSAIsTheBox(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := sarsaParams{
 			Features: Features{Tilings: rapid.IntRange(1, 4).Draw(t, "tilings"), Tiles: 3, Memory: rapid.SampledFrom([]int{16, 1 << 10}).Draw(t, "memory")},
-			Gamma:    rapid.Float64Range(0, 1).Draw(t, "gamma"), Step: rapid.Float64Range(0.01, 1).Draw(t, "step"),
+			Gamma:    rapid.Float64Range(0.01, 1).Draw(t, "gamma"), Step: rapid.Float64Range(0.01, 1).Draw(t, "step"),
 			Lambda: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "lambda"), Traces: rapid.SampledFrom([]string{"replacing", "accumulating"}).Draw(t, "traces"),
 			Epsilon: 0.5,
 		}
