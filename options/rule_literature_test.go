@@ -43,7 +43,7 @@ func TestUpperConfidenceIsUCB1(t *testing.T) {
 		p.Trials[best].Reward += pays[best]
 	}
 	// Auer, Cesa-Bianchi & Fischer (2002), theorem 1, with rewards in a range of 0.75.
-	if most := 8*math.Log(5000)*(0.5625/0.5625+0.5625/0.25) + 2*(1+math.Pi*math.Pi/3); counts[0]+counts[2] > most {
+	if most := 8*math.Log(5000)*(1+0.5625/0.25) + 2*(1+math.Pi*math.Pi/3); counts[0]+counts[2] > most {
 		t.Errorf("%v bad choices, at most %v are expected", counts[0]+counts[2], most)
 	}
 }
