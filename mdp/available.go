@@ -154,6 +154,6 @@ func (m *Tabular) complete() error {
 		m.start = append(m.start, len(m.next))
 	}
 	m.standIn = standIn
-	m.addNote(fmt.Sprintf("%d of %d pairs of state and action do not exist, and the action's number stands for another action of that state (so agents that act at random select some actions more often, as the policy uniform does not): %s", missing.n, rows, &missing))
+	m.addNote(fmt.Sprintf("%d of %d pairs of state and action do not exist, and the action's number stands for another action of that state (agents at random take it more often than the policy uniform): %s", missing.n, rows, &missing))
 	return nil
 }

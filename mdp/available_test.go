@@ -182,7 +182,7 @@ func TestStandIns(t *testing.T) {
 	notes := strings.Join(m.Notes(), "\n")
 	for _, want := range []string{
 		"divided by their sum: state 0, action 2 (0.9999999)",
-		"3 of 9 pairs of state and action do not exist, and the action's number stands for another action of that state (so agents that act at random select some actions more often, as the policy uniform does not): action 0 in state 1, action 1 in state 1, action 0 in state 2",
+		"3 of 9 pairs of state and action do not exist, and the action's number stands for another action of that state (agents at random take it more often than the policy uniform): action 0 in state 1, action 1 in state 1, action 0 in state 2",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is not in the notes:\n%s", want, notes)
