@@ -98,8 +98,8 @@ var refused = regexp.MustCompile("has no effect|needs a belief of kind|must be g
 
 // checkEffects fails unless each parameter changes what is done, or is refused, beside each of the bases
 // that is accepted, and beside each choice of another parameter that has choices or is a switch, unless it
-// is excepted. In short tests the other parameters have the values of the first base.
-func checkEffects(t *testing.T, all map[string]property, bases []map[string]any, switches map[string][]any, done func(params map[string]any) (string, error), excepted func(context map[string]any, name string) bool) {
+// is excepted. If short, the other parameters have the values of the first base.
+func checkEffects(t *testing.T, short bool, all map[string]property, bases []map[string]any, switches map[string][]any, done func(params map[string]any) (string, error), excepted func(context map[string]any, name string) bool) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(all))
 	tried := 0
@@ -126,7 +126,7 @@ func checkEffects(t *testing.T, all map[string]property, bases []map[string]any,
 	}
 	for _, base := range bases {
 		try(base, "")
-		if testing.Short() {
+		if short {
 			break
 		}
 		for _, name := range names {
@@ -174,7 +174,7 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 			if d.ID == "rlrun/bayesian-q@1" { // two choices beside each other
 				bases = append(bases, map[string]any{"select": "greedy", "update": "moment"})
 			}
-			checkEffects(t, all, bases, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
+			checkEffects(t, testing.Short(), all, bases, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
 				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
 					context["gamma"] == 0 && (name == "sd" || name == "refine") || // which act where rewards vary
 					name == "traces" && context["update"] == "drawn" // which act if a member acts that did not learn before
@@ -213,7 +213,7 @@ func TestEveryParameterOfBanditsHasAnEffectOrIsRefused(t *testing.T) {
 				case len(base) == 0 && name != "optimistic": // on beta, its orders hardly ever differ
 					bases = append(bases, set(bases[0], "belief.kind", "beta"))
 				}
-				checkEffects(t, all, bases, nil, func(params map[string]any) (string, error) { return act(t, p, params) }, func(map[string]any, string) bool { return false })
+				checkEffects(t, testing.Short(), all, bases, nil, func(params map[string]any) (string, error) { return act(t, p, params) }, func(map[string]any, string) bool { return false })
 			})
 		}
 	}
@@ -339,7 +339,7 @@ func TestEveryParameterOfEnvironmentsHasAnEffectOrIsRefused(t *testing.T) {
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
 			_, all := schemaOf(t, d)
-			checkEffects(t, all, []map[string]any{{}}, nil, func(params map[string]any) (string, error) { return happens(t, p, params) }, func(context map[string]any, name string) bool {
+			checkEffects(t, testing.Short(), all, []map[string]any{{}}, nil, func(params map[string]any) (string, error) { return happens(t, p, params) }, func(context map[string]any, name string) bool {
 				return len(all[name].others()) == 0 || seldom[d.ID+" "+name]
 			})
 		})
