@@ -29,6 +29,27 @@ func (b bounded) Spec() framework.Spec {
 	return s
 }
 
+// Bounds that an agent is given are used or refused: equal ones leave nothing to learn, and values
+// of huge ones would overflow. An environment's may not be huge either.
+func TestBoundsThatCannotBeUsedAreRefused(t *testing.T) {
+	e := must.Get(bundled("riverswim").OpenEnvironment(t.Context(), nil, 1))(t)
+	defer e.Close()
+	for _, agent := range []string{"threshold-model", "mbie", "mbie-eb", "beb", "optimistic-model"} {
+		for _, params := range []string{`{"reward_low":0,"reward_high":0}`, `{"reward_low":3,"reward_high":3}`, `{"reward_low":-1e307}`, `{"reward_high":1e307}`} {
+			if _, err := bundled(agent).OpenAgent(t.Context(), json.RawMessage(params), e.Spec(), 1); err == nil {
+				t.Errorf("%s takes %s", agent, params)
+			}
+		}
+	}
+	spec := e.Spec()
+	if spec.RewardHigh = 1e301; spec.Validate() == nil {
+		t.Error("a spec has the bound 1e301")
+	}
+	if spec.RewardHigh = math.Inf(1); spec.Validate() != nil {
+		t.Error("a spec has no infinite bound")
+	}
+}
+
 // An environment that leaves out the bounds on its rewards declares none. Agents do as if they
 // were infinite, and those that need bounds refuse it, called directly and through the seam.
 func TestBoundsLeftOutAreUnknown(t *testing.T) {

@@ -160,6 +160,17 @@ func TestPowerReference(t *testing.T) {
 	}
 }
 
+// Runs that do not differ say nothing of the spread of others, and a number beyond the search is not
+// known: neither is a number of runs.
+func TestPowerThatIsNotKnown(t *testing.T) {
+	for _, s := range []Power{{SD: 0, Difference: 0.5}, {SD: 1, Difference: 1e-300}} {
+		s.Paired, s.Runs, s.Alpha = true, 12, 0.05
+		if s.plan(0.8); s.Needed != 0 || s.Cautious != 0 || (s.SD == 0) != math.IsNaN(float64(s.Detectable)) {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // The number of runs that a pilot asks for decides the difference about as often as it says,
 // by the test of rlrun compare. 1,000 experiments: the bounds are three standard errors away,
 // and 0.02 for sign flips in place of t.
