@@ -139,7 +139,11 @@ func (k Kind) believe(b BeliefSpec, task Task) (BeliefSpec, beliefMaker, error) 
 		return nil, nil, fmt.Errorf("policy %s works with %s, not with %s", k.Name, strings.Join(k.Beliefs, ", "), name)
 	}
 	if d, ok := reflect.Indirect(reflect.ValueOf(b)).Interface().(NormalGammaBelief); ok && k.Beliefs[0] == "point" && (d.Alpha != nil || d.Beta != nil) {
-		return nil, nil, fmt.Errorf("alpha and beta are given, which has no effect: policy %s uses the means alone", k.Name)
+		given := "alpha"
+		if d.Alpha == nil {
+			given = "beta"
+		}
+		return nil, nil, fmt.Errorf("%s has no effect with policy %s, which uses the means alone: leave it out", given, k.Name)
 	}
 	b, err := tags.Complete(b)
 	if err != nil {
