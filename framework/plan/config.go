@@ -87,10 +87,6 @@ type Component struct {
 	Args []string `json:"args,omitempty"`
 	// Transport overrides the experiment's.
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
-	// ProcessesPerWorker is the number of processes that each worker has for the
-	// component. The lanes of a batch are spread over them, to use more cores. Default: 1.
-	// Results do not depend on it.
-	ProcessesPerWorker int `json:"processes_per_worker,omitempty" jsonschema:"minimum=1,maximum=4096,default=1"`
 	// Limits override the experiment's, one by one.
 	Limits *Limits `json:"limits,omitempty"`
 	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists them. The

@@ -144,7 +144,7 @@ func (c Config) essence() map[string]any {
 				if x, ok := component["exploration"].(map[string]any); ok && !given && x["horizon"] == nil {
 					x["horizon"] = "steps" // not the discount
 				}
-				for _, key := range []string{"transport", "processes_per_worker", "limits"} {
+				for _, key := range []string{"transport", "limits"} {
 					delete(component, key)
 				}
 			}

@@ -87,26 +87,3 @@ func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int, params s
 	b.ReportMetric(float64(processor.Time(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
 }
-
-// BenchmarkProcesses steps a slow environment (about 1 µs per lane) in one process
-// and in several.
-func BenchmarkProcesses(b *testing.B) {
-	for _, n := range []int{1, 2, 4} {
-		b.Run(fmt.Sprintf("processes=%d", n), func(b *testing.B) {
-			const lanes = 1024
-			env, err := spread(b, n, "serve-environment").OpenEnvironment(b.Context(), []byte(`{"lane":-1,"fault":"endless","name":"test/slow@1","work":1000}`), lanes)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer env.Close()
-			in, out := start(env.Spec(), lanes)
-			for b.Loop() {
-				if err := env.Step(b.Context(), in, &out); err != nil {
-					b.Fatal(err)
-				}
-				proceed(in.Signals)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
-		})
-	}
-}

@@ -20,9 +20,8 @@ var (
 
 // Error is a failed call of a plugin in a process of its own. It wraps ErrDied,
 // ErrTimeout or ErrProtocol, or the error that the environment or agent itself
-// reported. That is a *vector.LaneError if a lane caused it. It is a
-// *vector.LanesError if a step or the process fails and no lane can be named. It
-// is a sentinel of framework where one fits.
+// reported. That is a *vector.LaneError if a lane caused it, and a
+// sentinel of framework where one fits.
 type Error struct {
 	Plugin string   // as LaunchOptions.Name
 	Step   int      // number of the instance's step call that failed, from 1; 0 in any other call

@@ -41,8 +41,8 @@ func (c *clocked) Measure(_ context.Context, dst []float64) error {
 	return nil
 }
 
-// Metrics of an agent's own are recorded at grid points: in this process, through the
-// seam and spread over two processes alike. At grid point t an agent has learned from t−1 steps.
+// Metrics of an agent's own are recorded at grid points: in this process and through the
+// seam alike. At grid point t an agent has learned from t−1 steps.
 func TestMetricsOfAgents(t *testing.T) {
 	p := plugin.NewAgent("test/clocked@1", "Counts.", chanceParams{Rate: 1}, func(p chanceParams, s plugin.Spec, seed uint64) (*clocked, error) {
 		c, err := newChance(p, s, seed)
@@ -51,7 +51,7 @@ func TestMetricsOfAgents(t *testing.T) {
 	spec := optionSpec
 	spec.Action = plugin.Discrete{N: 3, Start: 1}
 	runs := []int{0, 1, 2}
-	for name, p := range map[string]vector.Plugin{"here": p, "seam": loopback(t, p), "spread": vector.Spread(loopback(t, p), loopback(t, p))} {
+	for name, p := range map[string]vector.Plugin{"here": p, "seam": loopback(t, p)} {
 		env := must.Get(dicePlugin(spec).OpenEnvironment(t.Context(), nil, len(runs)))(t)
 		agent := must.Get(p.OpenAgent(t.Context(), nil, spec, len(runs)))(t)
 		if m := agent.Abilities().Measures; m == nil || !slices.Equal(m.Metrics, (&clocked{}).Metrics()) {

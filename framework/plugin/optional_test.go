@@ -104,10 +104,6 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := vector.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("got %v", err)
 	}
-	spread := must.Get(vector.Spread(p, p).OpenAgent(t.Context(), nil, spec, 2))(t)
-	if err := vector.Load(t.Context(), spread, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
-		t.Errorf("spread: got %v", err)
-	}
 	if _, err := vector.Save(t.Context(), agent, -1); err == nil {
 		t.Error("saved lane -1")
 	}
@@ -126,7 +122,7 @@ type named struct{ *walk }
 func (named) ActionNames(context.Context) ([]string, error) { return []string{"back", "on"}, nil }
 
 // An ability that nothing on the way knows by name crosses all of it: a copy of an
-// author's, lanes, the seam, and several processes.
+// author's, lanes, and the seam.
 func TestAbilityCrosses(t *testing.T) {
 	p := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, func(p walkParams) (named, error) {
 		w, err := newWalk(p)
@@ -136,7 +132,7 @@ func TestAbilityCrosses(t *testing.T) {
 	if err != nil || len(d.Capabilities) != 1 || d.Capabilities[0] != "action_names" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	env := must.Get(vector.Spread(loopback(t, p), p).OpenEnvironment(t.Context(), nil, 3))(t)
+	env := must.Get(loopback(t, p).OpenEnvironment(t.Context(), nil, 3))(t)
 	defer env.Close()
 	for lane := range 3 {
 		if names, err := vector.ActionNames.Ask(t.Context(), env, lane); err != nil || len(names) != 2 || names[1] != "on" {
@@ -145,10 +141,5 @@ func TestAbilityCrosses(t *testing.T) {
 	}
 	if _, err := vector.ActionNames.Ask(t.Context(), env, 3); err == nil {
 		t.Error("lane 3 of 3 answered")
-	}
-	plain := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, newWalk)
-	mixed := must.Get(vector.Spread(p, plain).OpenEnvironment(t.Context(), nil, 2))(t)
-	if vector.ActionNames.Has(mixed) {
-		t.Error("several processes have an ability that one of them lacks")
 	}
 }

@@ -224,11 +224,13 @@ func (s *session) laneError(e *pb.Error) error {
 // blame names all lanes if the error names none.
 func (s *session) blame(err error) error {
 	var lane *vector.LaneError
-	var lanes *vector.LanesError
-	if errors.As(err, &lane) || errors.As(err, &lanes) {
+	switch {
+	case errors.As(err, &lane):
 		return err
+	case s.lanes == 1:
+		return fmt.Errorf("lane 0: %w", err)
 	}
-	return &vector.LanesError{To: s.lanes, Err: err}
+	return fmt.Errorf("lanes 0 to %d: %w", s.lanes-1, err)
 }
 
 // ask is call for an instance, whose lanes it blames where the process fails.

@@ -134,9 +134,6 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 	if err != nil {
 		return nil, plan.At(err, "plugin")
 	}
-	if c.ProcessesPerWorker > 1 && !remote {
-		return nil, plan.FieldErrorf("processes_per_worker", "plugin %s is called in rlrun's own process; give it transport: process", c.Plugin)
-	}
 	if c.Limits != nil && c.Limits.OfProcesses() != "" && !remote {
 		return nil, plan.FieldErrorf("limits", "%s has no effect, as plugin %s is called in rlrun's own process: leave it out, or give it transport: process", c.Limits.OfProcesses(), c.Plugin)
 	}

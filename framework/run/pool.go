@@ -52,7 +52,7 @@ func (p *pool) started(c plan.Component) time.Duration {
 // processKey is equal for components that the same processes can serve.
 func processKey(c plan.Component) string {
 	// Strings and numbers have JSON.
-	data, _ := json.Marshal([]any{c.Plugin, c.Args, c.Transport, c.ProcessesPerWorker, c.Limits})
+	data, _ := json.Marshal([]any{c.Plugin, c.Args, c.Transport, c.Limits})
 	return string(data)
 }
 

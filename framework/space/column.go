@@ -38,23 +38,6 @@ func (c *Column) Lanes() int {
 	return (len(c.Int64) + len(c.Float64) + len(c.Float32) + len(c.Uint8)) / c.Width
 }
 
-// Slice returns lanes from to to−1 as a column that shares its memory with c.
-func (c *Column) Slice(from, to int) Column {
-	v := *c
-	i, j := from*c.Width, to*c.Width
-	switch c.Type {
-	case Int64:
-		v.Int64 = c.Int64[i:j:j]
-	case Float64:
-		v.Float64 = c.Float64[i:j:j]
-	case Float32:
-		v.Float32 = c.Float32[i:j:j]
-	case Uint8:
-		v.Uint8 = c.Uint8[i:j:j]
-	}
-	return v
-}
-
 // AppendBytes appends the column to dst as packed little-endian bytes.
 func (c *Column) AppendBytes(dst []byte) []byte {
 	switch c.Type {

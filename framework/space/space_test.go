@@ -3,7 +3,6 @@ package space
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -128,32 +127,4 @@ func TestBoxesThatAreRefused(t *testing.T) {
 	for _, b := range []Box{{Low: []float64{-inf}, High: []float64{inf}, Type: Int64}, {Low: []float64{-inf}, High: []float64{inf}, Type: Uint8}} {
 		must.Do(t, b.Validate())
 	}
-}
-
-// A slice of a column holds its lanes in the same memory.
-func TestSlice(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SampledFrom([]Space{
-			Discrete{N: 9, Start: 3}, MultiDiscrete{NVec: []int64{2, 5}},
-			Box{Type: Float64, Shape: []int{2}, Low: []float64{0}, High: []float64{1}},
-			Box{Type: Float32, Low: []float64{0}, High: []float64{1}},
-			Box{Type: Uint8, Shape: []int{3}, Low: []float64{0}, High: []float64{9}},
-			Box{Type: Int64, Shape: []int{2}, Low: []float64{-2}, High: []float64{math.Inf(1)}},
-		}).Draw(t, "space")
-		lanes := rapid.IntRange(1, 5).Draw(t, "lanes")
-		from := rapid.IntRange(0, lanes-1).Draw(t, "from")
-		to := rapid.IntRange(from+1, lanes).Draw(t, "to")
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		c := NewColumn(s, lanes)
-		part := c.Slice(from, to)
-		for i := range part.Lanes() {
-			must.Do(t, part.Set(s, i, Sample(s, rng)))
-			if !reflect.DeepEqual(c.Get(s, from+i), part.Get(s, i)) {
-				t.Fatalf("lane %d: %v, in the slice %v", from+i, c.Get(s, from+i), part.Get(s, i))
-			}
-		}
-		if part.Lanes() != to-from || len(part.AppendBytes(nil))*lanes != len(c.AppendBytes(nil))*(to-from) {
-			t.Fatalf("%d lanes, want %d", part.Lanes(), to-from)
-		}
-	})
 }

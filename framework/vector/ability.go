@@ -20,7 +20,7 @@ import (
 type Call func(ctx context.Context, lane int, question []byte) (answer []byte, err error)
 
 // Calls are the abilities of an Environment or Agent that ask a single lane, by name. As
-// they are bytes in both directions, whatever wraps lanes (Spread, the client and the
+// they are bytes in both directions, whatever wraps lanes (the client and the
 // server of a process) passes all of them on and knows none of them.
 type Calls map[string]Call
 
@@ -180,32 +180,6 @@ func (v *vectorEnvironment) calls() Calls {
 				return nil, fmt.Errorf("no lane %d of %d", lane, len(v.envs))
 			}
 			err = Guard(func() (err error) { answer, err = f(ctx, lane, question); return err })
-			return answer, err
-		}
-	}
-	return all
-}
-
-// calls are those that all parts have; each lane is asked where it is.
-func (s *division) calls(of func(part int) Calls) Calls {
-	parts := make([]Calls, len(s.from)-1)
-	for k := range parts {
-		parts[k] = of(k)
-	}
-	all := Calls{}
-	for name := range parts[0] {
-		if slices.ContainsFunc(parts, func(c Calls) bool { return c[name] == nil }) {
-			continue
-		}
-		all[name] = func(ctx context.Context, lane int, question []byte) ([]byte, error) {
-			k, local, err := s.owner(lane)
-			if err != nil {
-				return nil, err
-			}
-			answer, err := parts[k][name](ctx, local, question)
-			if e := new(LaneError); errors.As(err, &e) {
-				e.Lane += s.from[k]
-			}
 			return answer, err
 		}
 	}

@@ -30,23 +30,6 @@ func (e *AgentError) Error() string { return fmt.Sprintf("agent: %v", e.Err) }
 // Unwrap returns the agent's error.
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// LanesError says that a batch failed and that no single lane can be named.
-type LanesError struct {
-	From, To int   // lanes From to To−1, counted from 0, were in the call
-	Err      error // what went wrong in one of them
-}
-
-// Error names the lanes.
-func (e *LanesError) Error() string {
-	if e.To == e.From+1 {
-		return fmt.Sprintf("lane %d: %v", e.From, e.Err)
-	}
-	return fmt.Sprintf("lanes %d to %d: %v", e.From, e.To-1, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *LanesError) Unwrap() error { return e.Err }
-
 // Guard calls f and turns a panic into a *PanicError, so that one lane's bug names
 // its lane instead of ending the process.
 func Guard(f func() error) (err error) {

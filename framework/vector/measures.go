@@ -43,35 +43,6 @@ func measuresOf(probe any, copyOf func(lane int) any) *Measures {
 	}}
 }
 
-// measures are those of parts that all have some; nil if one has none.
-func (s *division) measures(of func(part int) *Measures) *Measures {
-	parts := make([]*Measures, len(s.from)-1)
-	for k := range parts {
-		if parts[k] = of(k); parts[k] == nil {
-			return nil
-		}
-	}
-	metrics := parts[0].Metrics
-	return &Measures{metrics, func(ctx context.Context, lanes []int, dst []float64) error {
-		return s.each(func(k, from, to int) error {
-			first, local := -1, []int{}
-			for i, lane := range lanes {
-				if lane < from || lane >= to {
-					continue
-				}
-				if first < 0 {
-					first = i
-				}
-				local = append(local, lane-from)
-			}
-			if len(local) == 0 {
-				return nil
-			}
-			return parts[k].Read(ctx, local, dst[first*len(metrics):(first+len(local))*len(metrics)])
-		})
-	}}
-}
-
 var metricName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // mostMetrics is the most that a plugin may declare. Each one becomes a curve of every run, a

@@ -101,8 +101,7 @@ func (c *Catalogue) Remote(comp plan.Component) (bool, error) {
 	return transport == plan.Process, err
 }
 
-// Open opens the plugin of a component: the bundled one, or as many processes as the
-// component asks for.
+// Open opens the plugin of a component: the bundled one, or a process.
 func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugin, func() error, error) {
 	found, transport, err := c.Resolve(comp)
 	if err != nil {
@@ -119,39 +118,14 @@ func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugi
 		return nil, nil, err
 	}
 	o.Check = func(files map[string]string) error { return c.checkFiles(comp, files) }
-	processes := make([]vector.Plugin, max(1, comp.ProcessesPerWorker))
-	errs, closes := make([]error, len(processes)), make([]error, len(processes))
-	each := func(f func(k int)) {
-		var wg sync.WaitGroup
-		for k := range processes {
-			wg.Go(func() { f(k) })
-		}
-		wg.Wait()
+	p, err := plugin.Launch(ctx, o)
+	if err != nil {
+		return nil, nil, found.Explain(err)
 	}
-	closeAll := func() error {
-		each(func(k int) {
-			if p, ok := processes[k].(*plugin.Process); ok {
-				closes[k] = p.Close()
-			}
-		})
-		return errors.Join(closes...)
+	if err := c.checkProcess(ctx, comp, p); err != nil {
+		return nil, nil, errors.Join(found.Explain(err), p.Close())
 	}
-	each(func(k int) {
-		var p *plugin.Process
-		if p, errs[k] = plugin.Launch(ctx, o); errs[k] == nil {
-			processes[k] = p
-			errs[k] = c.checkProcess(ctx, comp, p)
-		}
-	})
-	for _, err := range errs {
-		if err != nil { // one reason is enough
-			return nil, nil, errors.Join(found.Explain(err), closeAll())
-		}
-	}
-	if len(processes) == 1 {
-		return processes[0], closeAll, nil
-	}
-	return &spread{vector.Spread(processes...), processes}, closeAll, nil
+	return p, p.Close, nil
 }
 
 // launchOptions says how the process of a component is started.
@@ -219,29 +193,4 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	p.SHA256 = strings.TrimPrefix(p.Files[filepath.Base(found.Command)], "sha256:")
 	p.Sources, err = process.Sources(ctx)
 	return p, err
-}
-
-// spread is a plugin whose lanes are spread over several processes.
-type spread struct {
-	vector.Plugin
-	processes []vector.Plugin
-}
-
-// Digests are those of the first process: Open has compared them.
-func (s *spread) Digests() map[string]string { return s.processes[0].(*plugin.Process).Digests() }
-
-// Sources is what the processes have imported. All run the same program.
-func (s *spread) Sources(ctx context.Context) (map[string]string, error) {
-	all := map[string]string{}
-	for _, p := range s.processes {
-		sources, err := p.(*plugin.Process).Sources(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := same(all, sources, false); err != nil {
-			return nil, err
-		}
-		maps.Copy(all, sources)
-	}
-	return all, nil
 }

@@ -192,7 +192,6 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p *pl
 
 // Digests starts a plugin and returns the digests of what its process is made of.
 func (c *Catalogue) Digests(ctx context.Context, comp plan.Component) (map[string]string, error) {
-	comp.ProcessesPerWorker = 1
 	_, closePlugin, err := c.Open(ctx, comp)
 	if err != nil {
 		return nil, err
