@@ -86,3 +86,23 @@ func (m *Tabular) StartGain(gain []float64) (from float64, ok bool) {
 	}
 	return gain[starts[0]], high-low <= 1e-9*max(1, math.Abs(gain[starts[0]]))
 }
+
+// solvable is up to how many states OptimalGain solves a model: more would take minutes.
+const solvable = 2000
+
+// OptimalGain returns the best reward per step in the long run. It is NaN if that differs between
+// states in which a run may begin, or takes too long to find: with more than 2,000 states.
+func (m *Tabular) OptimalGain() float64 {
+	if m.NumStates() > solvable {
+		return math.NaN()
+	}
+	s, err := SolveAverage(m, Options{MaxIterations: 100_000})
+	if err != nil {
+		return math.NaN()
+	}
+	gain, ok := m.StartGain(s.Gain)
+	if !ok {
+		return math.NaN()
+	}
+	return gain
+}

@@ -72,7 +72,7 @@ func records(t *testing.T, open run.Opener, workers, lanes int) map[result.Key]s
 		Name: "invariance", Runs: 7, Steps: 400, Workers: workers, Lanes: lanes,
 		Environments: []plan.Component{
 			component("bernoulli", "bernoulli-bandit", `{"arms":5}`),
-			component("gaussian", "gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform","low":0,"high":1}}`),
+			component("gaussian", "gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform","low":0,"high":1},"drift":0.05,"hazard":0.01}`),
 		},
 		Agents: []plan.Component{
 			component("egreedy", "bandit", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"population","members":4,"update":"poisson"}}`),

@@ -259,7 +259,7 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 			if _, known := gains[m]; !known {
 				gains[m] = math.NaN()
 				if env.Spec().Continuing {
-					gains[m] = optimalGain(m)
+					gains[m] = m.OptimalGain()
 				}
 			}
 			r.lanes[i].window.Gain = gains[m]
@@ -275,34 +275,13 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 	return nil
 }
 
-// solvable is up to how many states a model is solved, for which there is no time
-// in the middle of an experiment if there are more.
-const solvable = 2000
-
-// optimalGain returns the best reward per step of a continuing task, or NaN if it
-// differs between runs by where they begin, or takes too long to find.
-func optimalGain(m *mdp.Tabular) float64 {
-	if m.NumStates() > solvable {
-		return math.NaN()
-	}
-	s, err := mdp.SolveAverage(m, mdp.Options{MaxIterations: 100_000})
-	if err != nil {
-		return math.NaN()
-	}
-	gain, ok := m.StartGain(s.Gain)
-	if !ok {
-		return math.NaN()
-	}
-	return gain
-}
-
 // KnowsOptimum tells which metrics a model gives, of an environment whose tasks continue or end:
 // the regret, and whether an action is optimal.
 func KnowsOptimum(m *mdp.Tabular, continuing bool) (regret, action bool) {
 	if m.NumStates() == 1 {
 		return true, true
 	}
-	return continuing && !math.IsNaN(optimalGain(m)), false
+	return continuing && !math.IsNaN(m.OptimalGain()), false
 }
 
 // gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the

@@ -32,8 +32,15 @@ const (
 	AgentMetrics       = "agent"
 )
 
-// MetricOf names the curve of a metric of an environment's or agent's own.
-func MetricOf(side, name string) Metric { return Metric(side + "." + name) }
+// MetricOf names the curve of a metric of an environment's or agent's own. An environment whose task
+// changes in a run has no one model: it measures regret and optimal_action itself, which are then
+// the host's metrics of these names.
+func MetricOf(side, name string) Metric {
+	if m := Metric(name); side == EnvironmentMetrics && metric.Define(m).Model {
+		return m
+	}
+	return Metric(side + "." + name)
+}
 
 // Metrics lists the host's metrics in the order in which they are shown.
 func Metrics() []Metric { return metric.Select(func(*metric.Definition) bool { return true }) }

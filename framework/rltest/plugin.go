@@ -115,7 +115,9 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 		return &Violation{Rule: Works, Err: err}
 	}
 	defer env.Close()
-	if err := listed(d, "model", "the environment has models", env.Abilities().Models != nil); err != nil {
+	able := env.Abilities()
+	changes := able.Models == nil && able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
+	if err := listed(d, "model", "the environment has models", able.Models != nil); err != nil && !changes {
 		return err
 	}
 	spec := env.Spec()

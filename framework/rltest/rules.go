@@ -119,7 +119,8 @@ const (
 	Described Rule = "described"
 	// Capable: the description lists a capability ("model", "render", "frames", … of
 	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
-	// environment may refuse to draw what it lists, where a library is missing.
+	// environment may refuse to draw what it lists, where a library is missing. It needs no model
+	// where its task changes in a run and it measures the regret itself.
 	Capable Rule = "capabilities-are-true"
 )
 

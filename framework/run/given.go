@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
@@ -38,6 +40,9 @@ func (x *Runner) given(ctx context.Context, m result.Metric) error {
 	switch {
 	case m == result.Regret || m == result.OptimalAction:
 		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) {
+			if s := env.Abilities().Measures; s != nil && slices.ContainsFunc(s.Metrics, func(y framework.Metric) bool { return y.Name == string(m) }) {
+				return true, nil
+			}
 			models, err := modelsOf(ctx, env)
 			if err != nil || models == nil {
 				return false, err

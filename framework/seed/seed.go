@@ -30,6 +30,7 @@ const (
 	Statistics                     // resampling in reports
 	Decisions                      // choosing between options
 	Evaluation                     // as Environment, of episodes in which an agent is evaluated
+	Changes                        // how the task of a run changes: split by the environment from its seed
 )
 
 // Source derives the seeds of one environment in one experiment.

@@ -126,7 +126,9 @@ func (d *Declared) Add(side string, metrics []framework.Metric) {
 // Definitions are those of all metrics, by the names that records have.
 func (d *Declared) Definitions() (list []metric.Definition) {
 	for _, x := range d.Environment {
-		list = append(list, definition(result.EnvironmentMetrics, x))
+		if y := definition(result.EnvironmentMetrics, x); y.Name.OfPlugin() {
+			list = append(list, y)
+		}
 	}
 	for _, x := range d.Agent {
 		list = append(list, definition(result.AgentMetrics, x))

@@ -23,8 +23,16 @@ import (
 const id = "rlrun/model@1"
 
 type settings struct {
-	File  string `json:"file" jsonschema:"required,minLength=1" jsonschema_description:"The model, in the format of rlrun mdp. A path is relative to the directory that rlrun runs in."`
-	Limit int    `json:"limit" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none."`
+	File     string    `json:"file" jsonschema:"required,minLength=1" jsonschema_description:"The model, in the format of rlrun mdp. A path is relative to the directory that rlrun runs in."`
+	Schedule *schedule `json:"schedule,omitempty" jsonschema_description:"How the task changes in a run. Default: it does not."`
+	Limit    int       `json:"limit" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none."`
+}
+
+// schedule are the changes of a task.
+type schedule struct {
+	Files  []string `json:"files" jsonschema:"required,minItems=1" jsonschema_description:"The models that follow that of file, with the same numbers of states and actions and the same terminal states."`
+	Steps  []int    `json:"steps,omitempty" when:"hazard=none" jsonschema_description:"After how many steps of the run each of files follows; increasing."`
+	Hazard *float64 `json:"hazard,omitempty" when:"steps=none" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Probability that after a step another of all models follows, each equally likely; drawn from the seed of the run, so that all agents meet the same changes."`
 }
 
 // Plugin returns the environment plugin. Episodes end in the model's terminal
@@ -42,33 +50,70 @@ func Plugin() vector.Plugin {
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
 			}
-			task, err := p.task()
+			env, err := p.open(n)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 			}
-			return tabular.New(id, task, p.Limit, n), nil
+			return env, nil
 		},
 	}
 }
 
-func (p settings) task() (*catalog.Task, error) {
+func (p settings) open(n int) (vector.Environment, error) {
 	switch {
 	case p.File == "":
 		return nil, errors.New("file is missing: it names the model")
-	case p.Limit < 0:
-		return nil, fmt.Errorf("limit is %d, must not be negative", p.Limit)
+	case p.Schedule != nil && len(p.Schedule.Files) == 0:
+		return nil, errors.New("schedule.files is missing: it names the models that follow")
 	}
-	f, err := inputfile.Open(p.File, 1<<30)
-	if dir, bad := os.Getwd(); errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(p.File) && bad == nil {
-		return nil, fmt.Errorf("file: %w (a relative path begins in the directory that rlrun runs in, %s)", err, dir)
+	if err := params.Check(&p); err != nil {
+		return nil, err
+	}
+	first, err := task(p.File)
+	if err != nil {
+		return nil, fmt.Errorf("file%w", err)
+	}
+	x := p.Schedule
+	if x == nil {
+		return tabular.New(id, first, p.Limit, n), nil
+	}
+	c := tabular.Changes{Steps: x.Steps}
+	switch {
+	case x.Hazard == nil && len(x.Steps) != len(x.Files):
+		return nil, fmt.Errorf("schedule.steps has %d entries for %d files: give the step after which each of them follows, or hazard", len(x.Steps), len(x.Files))
+	case x.Hazard != nil:
+		c.Hazard = *x.Hazard
+	}
+	if err := tabular.CheckSteps(x.Steps); err != nil {
+		return nil, fmt.Errorf("schedule.%w", err)
+	}
+	for k, name := range x.Files {
+		t, err := task(name)
+		if err != nil {
+			return nil, fmt.Errorf("schedule.files[%d]%w", k, err)
+		}
+		c.Tasks = append(c.Tasks, t)
+	}
+	env, err := tabular.NewChanging(id, first, c, p.Limit, n)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: %w", err)
+	}
+	return env, nil
+}
+
+// task reads a model. An error begins behind the name of the parameter.
+func task(file string) (*catalog.Task, error) {
+	f, err := inputfile.Open(file, 1<<30)
+	if dir, bad := os.Getwd(); errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(file) && bad == nil {
+		return nil, fmt.Errorf(": %w (a relative path begins in the directory that rlrun runs in, %s)", err, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("file: %w", err)
+		return nil, fmt.Errorf(": %w", err)
 	}
 	defer f.Close()
 	m, err := mdp.ParseModel(f)
 	if err != nil {
-		return nil, fmt.Errorf("file %s: %s", p.File, strings.TrimPrefix(err.Error(), "mdp: "))
+		return nil, fmt.Errorf(" %s: %s", file, strings.TrimPrefix(err.Error(), "mdp: "))
 	}
 	states, _ := m.Initial()
 	if states == nil {
@@ -76,7 +121,7 @@ func (p settings) task() (*catalog.Task, error) {
 	}
 	for _, s := range states {
 		if m.Terminal(int(s)) {
-			return nil, fmt.Errorf("file %s: episodes begin in state %d, which is terminal", p.File, s)
+			return nil, fmt.Errorf(" %s: episodes begin in state %d, which is terminal", file, s)
 		}
 	}
 	return &catalog.Task{Model: m}, nil

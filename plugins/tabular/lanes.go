@@ -23,12 +23,18 @@ type lanes struct {
 	model  *mdp.Tabular // the task's
 	limit  int          // steps after which an episode is truncated; 0 for none
 	states []lane
-	board  *board // nil before the first frame
+
+	changes *Changes // nil if the task stays as it is
+	worlds  []world
+	gains   []float64 // of the tasks that follow each other: their best rewards per step
+
+	board *board // nil before the first frame
 }
 
 type lane struct {
 	pcg   rand.PCG
 	rng   *rand.Rand // over pcg
+	model *mdp.Tabular
 	state int
 	steps int
 	over  bool // before the first reset and after the end of an episode
@@ -51,7 +57,7 @@ func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 	}
 	for i := range l.states {
 		l.states[i].rng = rand.New(&l.states[i].pcg)
-		l.states[i].over = true
+		l.states[i].over, l.states[i].model = true, t.Model
 	}
 	return l
 }
@@ -70,9 +76,12 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 			}
 			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = s.Observation, s.Reward, s.Terminated, s.Truncated
 		case vector.NewEpisode, vector.NewRun:
+			if s == vector.NewRun && l.changes != nil {
+				l.begin(i, in.Seeds[i])
+			}
 			x := &l.states[i]
 			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
-			x.state, x.steps, x.over = l.model.Start(x.rng), 0, false
+			x.state, x.steps, x.over = x.model.Start(x.rng), 0, false
 			out.Observations.Int64[i], out.Rewards[i] = int64(x.state), 0
 			out.Terminated[i], out.Truncated[i] = false, false
 		}
@@ -82,7 +91,11 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 
 // Abilities implements vector.Environment.
 func (l *lanes) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{Models: l.models, Calls: vector.RenderFrame.By(l.renderFrame), PlayLane: l.play}
+	a := vector.EnvironmentAbilities{Models: l.models, Calls: vector.RenderFrame.By(l.renderFrame), PlayLane: l.play}
+	if l.changes != nil { // it has no one model
+		a.Models, a.Measures = nil, l.measures()
+	}
+	return a
 }
 
 func (l *lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
@@ -108,7 +121,10 @@ func (l *lanes) step(i int, action int64) (s vector.LaneStep, err error) {
 	if x.over || uint64(action) >= uint64(l.model.NumActions()) {
 		return s, l.refuse(i, action)
 	}
-	x.state, s.Reward = l.model.Step(x.state, int(action), x.rng)
+	x.state, s.Reward = x.model.Step(x.state, int(action), x.rng)
+	if l.changes != nil {
+		l.pass(i, int(action), s.Reward)
+	}
 	x.steps++
 	s.Observation = int64(x.state)
 	s.Terminated = l.model.Terminal(x.state)

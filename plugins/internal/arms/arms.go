@@ -23,9 +23,11 @@ import (
 
 // Params says which arms there are.
 type Params struct {
-	Arms  int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
-	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one per arm; replaces prior."`
-	Prior Prior     `json:"prior,omitempty" when:"means=none" jsonschema_description:"Distribution from which every run draws its arm means."`
+	Arms   int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
+	Means  []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one per arm; replaces prior."`
+	Prior  Prior     `json:"prior,omitempty" when:"means=none" jsonschema_description:"Distribution from which every run draws its arm means."`
+	Drift  *float64  `json:"drift,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1e290" jsonschema_description:"Standard deviation by which each mean moves after every pull: a random walk. Where rewards are 0 and 1 it is reflected at these. Default: means stay."`
+	Hazard *float64  `json:"hazard,omitempty" when:"means=none" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Probability that after a pull all means are drawn anew from prior. Default: they are never."`
 }
 
 // Prior is the distribution of arm means.
@@ -90,6 +92,9 @@ func (p *Params) check() error {
 	if q.Kind == "uniform" && q.Low > q.High {
 		return fmt.Errorf("prior.low is %v, above prior.high %v", q.Low, q.High)
 	}
+	if p.Hazard != nil && (q.Kind == "uniform" && q.Low == q.High || q.Kind == "normal" && q.SD == 0) {
+		return errors.New("hazard has no effect, as prior draws one value alone")
+	}
 	return nil
 }
 
@@ -147,6 +152,7 @@ type Lanes struct {
 type lane struct {
 	rng   rand.PCG
 	means []float64 // of Lanes.means; nil before the first reset
+	world *world    // nil if the means stay
 }
 
 // NewLanes returns lanes of bandits with the given noise.
@@ -189,11 +195,17 @@ func (l *Lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 			}
 			l.draw(rewards[i:i+1], &x.rng)
 			rewards[i] = pay(l.noise.Bernoulli, rewards[i], x.means[actions[i]])
+			if x.world != nil {
+				l.pass(x, int(actions[i]))
+			}
 		case vector.NewEpisode, vector.NewRun:
 			x := &l.lanes[i]
 			x.rng.Seed(in.Seeds[i], uint64(seed.Environment))
 			x.means = l.means[i*l.n : (i+1)*l.n]
 			l.params.draw(x.means, rand.New(&x.rng))
+			if l.params.changes() {
+				x.world = l.params.newWorld(in.Seeds[i])
+			}
 			rewards[i] = 0
 		default: // Idle
 			continue
@@ -205,13 +217,16 @@ func (l *Lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 
 // Abilities implements vector.Environment.
 func (l *Lanes) Abilities() vector.EnvironmentAbilities {
+	if l.params.changes() { // it has no one model
+		return vector.EnvironmentAbilities{Measures: l.measures(), PlayLane: l.play}
+	}
 	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
 }
 
 // play implements the ability PlayLane. It draws the random numbers of all steps first: if
 // it fails, the lane is of no use until its next run.
 func (l *Lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
-	means, bernoulli, reward := l.lanes[i].means, l.noise.Bernoulli, last.Reward
+	x, means, bernoulli, reward := &l.lanes[i], l.lanes[i].means, l.noise.Bernoulli, last.Reward
 	l.draw(rewards, &l.lanes[i].rng)
 	for k, chance := range rewards {
 		action, err := agent.StepLane(i, 0, reward)
@@ -223,6 +238,9 @@ func (l *Lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, action
 		}
 		reward = pay(bernoulli, chance, means[action])
 		actions[k], rewards[k] = action, reward
+		if x.world != nil {
+			l.pass(x, int(action))
+		}
 	}
 	return len(actions), vector.LaneStep{Reward: reward}, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // addParamFiles adds the digests of the files that parameters name, by their paths:
 // results depend on what is in them. A text is a path if it has a separator or an
-// extension, or if its key ends in "file" or "path"; and if a file is there.
+// extension, or if its key ends in "file", "path" or their plural; and if a file is there.
 func addParamFiles(files map[string]string, params json.RawMessage) error {
 	if len(params) == 0 {
 		return nil
@@ -25,7 +25,8 @@ func addParamFiles(files map[string]string, params json.RawMessage) error {
 	walk = func(key string, value any) error {
 		switch v := value.(type) {
 		case string:
-			named := strings.HasSuffix(key, "file") || strings.HasSuffix(key, "path")
+			one := strings.TrimSuffix(key, "s")
+			named := strings.HasSuffix(one, "file") || strings.HasSuffix(one, "path")
 			if !named && !strings.ContainsAny(v, "/"+string(filepath.Separator)) && filepath.Ext(v) == "" {
 				return nil
 			}

@@ -1,0 +1,198 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// constantly plays an environment with one action and returns the curves of one run, a point a step.
+func constantly(t *testing.T, env, params string, action int64, steps, run int) map[result.Metric][]float64 {
+	t.Helper()
+	e := must.Get(bundled(env).OpenEnvironment(t.Context(), json.RawMessage(params), 1))(t)
+	a := must.Get(vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return always(action), nil }, e.Spec(), 1))(t)
+	return must.Get(loop.Run(t.Context(), loop.Batch{
+		Environment: e, Agent: a, Runs: []int{run}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: steps, Grid: everyStep(steps),
+		Discount: 1, Metrics: []result.Metric{result.Reward, result.Regret, result.OptimalAction},
+	}))(t)[0].Curves
+}
+
+// Without noise an arm pays its mean. So agents that always pull one arm show the means at every step, as all
+// meet the same world. Regret is against the largest of that step, and so are optimal actions.
+func TestRegretOfBanditsThatChange(t *testing.T) {
+	const arms, steps = 3, 400
+	for _, params := range []string{`"drift":0.1`, `"hazard":0.02`, `"drift":0.05,"hazard":0.01`} {
+		params = `{"arms":3,"noise":0,` + params + `}`
+		var curves [arms]map[result.Metric][]float64
+		for k := range curves {
+			curves[k] = constantly(t, "gaussian-bandit", params, int64(k), steps, 5)
+		}
+		want, moved := 0.0, 0
+		for s := range steps {
+			r := [arms]float64{}
+			for k := range r {
+				r[k] = curves[k][result.Reward][s]
+			}
+			best := max(r[0], r[1], r[2])
+			want += best - r[0]
+			optimal := 0.0
+			if r[0] == best {
+				optimal = 1
+			}
+			if got := curves[0][result.Regret][s]; math.Abs(got-want) > 1e-9 || curves[0][result.OptimalAction][s] != optimal {
+				t.Fatalf("%s, step %d: regret %v and optimal %v, want %v and %v", params, s+1, got, curves[0][result.OptimalAction][s], want, optimal)
+			}
+			if s > 0 && r[0] != curves[0][result.Reward][s-1] {
+				moved++
+			}
+		}
+		if moved == 0 || want == 0 {
+			t.Errorf("%s: the mean moved %d times, regret %v", params, moved, want)
+		}
+	}
+}
+
+// Means of Bernoulli arms stay in [0,1] however fast they drift, and their walk has the step that was asked for: over 200
+// runs the mean square of what a mean moves in 25 pulls of drift 0.01 is 0.0025, with a standard error of 10 %.
+func TestDrift(t *testing.T) {
+	square := 0.0
+	for run := range 200 {
+		c := constantly(t, "gaussian-bandit", `{"arms":1,"noise":0,"drift":0.01}`, 0, 26, run)[result.Reward]
+		square += (c[25] - c[0]) * (c[25] - c[0]) / 200
+	}
+	if square < 0.0015 || square > 0.0035 {
+		t.Errorf("mean square %v", square)
+	}
+	c := constantly(t, "bernoulli-bandit", `{"arms":2,"drift":3}`, 0, 500, 1)
+	for s, r := range c[result.Regret] {
+		if r < 0 || r > float64(s+1) {
+			t.Fatalf("regret %v after %d pulls", r, s+1)
+		}
+	}
+}
+
+// swap writes two models of two states and two actions that pay 1 for a stay in state 0, or 3 for one in state 1, and a third with
+// another number of states, and returns their names in JSON.
+func swap(t *testing.T) (files [3]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for k, model := range []string{
+		`{"S":2,"A":2,"transitions":[[0,0,0,1],[0,1,1,1],[1,0,1,1],[1,1,0,1]],"rewards":[[0,0,1]]}`,
+		`{"S":2,"A":2,"transitions":[[0,0,0,1],[0,1,1,1],[1,0,1,1],[1,1,0,1]],"rewards":[[1,0,3]]}`,
+		`{"S":1,"A":2,"transitions":[[0,0,0,1],[0,1,0,1]],"rewards":[[0,0,1]]}`,
+	} {
+		path := filepath.Join(dir, fmt.Sprintf("m%d.json", k))
+		must.Do(t, os.WriteFile(path, []byte(model), 0o666))
+		files[k] = string(must.Get(json.Marshal(path))(t))
+	}
+	return files
+}
+
+// The schedule is that of the run. Staying in state 0 earns 1 a step in the first model, which is the best there, and nothing in the
+// second, where 3 a step is the best.
+func TestScheduleOfModels(t *testing.T) {
+	f := swap(t)
+	params := fmt.Sprintf(`{"file":%s,"schedule":{"files":[%s,%s],"steps":[4,7]}}`, f[0], f[1], f[0])
+	c := constantly(t, "model", params, 0, 9, 0)
+	if got, want := fmt.Sprint(c[result.Reward], c[result.Regret]), "[1 1 1 1 0 0 0 1 1] [0 0 0 0 3 6 9 9 9]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if c[result.OptimalAction] != nil {
+		t.Errorf("optimal actions %v of a task with two states", c[result.OptimalAction])
+	}
+	must.Do(t, rltest.CheckPlugin(t.Context(), bundled("model"), json.RawMessage(params)))
+	// The ends of episodes change nothing.
+	e := must.Get(bundled("model").OpenEnvironment(t.Context(), json.RawMessage(fmt.Sprintf(`{"file":%s,"limit":3,"schedule":{"files":[%s],"steps":[4]}}`, f[0], f[1])), 1))(t)
+	in, out := vector.NewActions(e.Spec(), 1), vector.NewTimeSteps(e.Spec(), 1)
+	in.Signals[0] = vector.NewRun
+	paid := ""
+	for range 9 {
+		must.Do(t, e.Step(t.Context(), in, &out))
+		if in.Signals[0] == vector.Continue {
+			paid += fmt.Sprint(out.Rewards[0])
+		}
+		if in.Signals[0] = vector.Continue; out.Truncated[0] {
+			in.Signals[0] = vector.NewEpisode
+		}
+	}
+	if paid != "111100" {
+		t.Errorf("paid %s", paid)
+	}
+}
+
+// Changes at random come at the rate that was asked for, and do not depend on what an agent does. Over 40 runs of 500 steps at a rate of
+// 0.05 there are 1,000 changes, with a standard deviation of 31.
+func TestChangesAtRandom(t *testing.T) {
+	f := swap(t)
+	params := fmt.Sprintf(`{"file":%s,"schedule":{"files":[%s],"hazard":0.05}}`, f[0], f[1])
+	changes := 0
+	for run := range 40 {
+		stays := constantly(t, "model", params, 0, 500, run)
+		moves := constantly(t, "model", params, 1, 500, run)
+		second := false
+		for s, r := range stays[result.Reward] {
+			owed := moves[result.Regret][s]
+			if s > 0 {
+				owed -= moves[result.Regret][s-1]
+			}
+			if is := r == 0; is != (owed == 3) {
+				t.Fatalf("run %d, step %d: the two agents meet different models", run, s+1)
+			} else if is != second {
+				second = is
+				changes++
+			}
+		}
+	}
+	if changes < 850 || changes > 1150 {
+		t.Errorf("%d changes", changes)
+	}
+}
+
+// Schedules that cannot be met are refused before anything runs.
+func TestBadChangesAreRefused(t *testing.T) {
+	f := swap(t)
+	file := func(schedule string) string { return fmt.Sprintf(`{"file":%s,"schedule":{%s}}`, f[0], schedule) }
+	for _, x := range []struct{ env, params, want string }{
+		{"model", file(`"files":[` + f[2] + `],"steps":[5]`), "schedule: model 2: it has 1 states and 2 actions, and the first has 2 and 2"},
+		{"model", file(`"files":[` + f[1] + `,` + f[0] + `],"steps":[5,5]`), "steps must increase"},
+		{"model", file(`"files":[` + f[1] + `],"steps":[0]`), "steps[0] is 0, must be at least 1"},
+		{"model", file(`"files":[` + f[1] + `]`), "steps has 0 entries for 1 files"},
+		{"model", file(`"files":[` + f[1] + `],"steps":[5],"hazard":0.1`), "has no effect"},
+		{"model", file(`"files":[` + f[1] + `],"hazard":1`), "hazard"},
+		{"model", file(`"files":[` + f[1] + `],"hazard":0`), "hazard"},
+		{"model", file(`"files":["nowhere.json"],"steps":[5]`), "schedule.files[0]"},
+		{"model", file(`"steps":[5]`), "files"},
+		{"bernoulli-bandit", `{"hazard":1.5}`, "hazard"},
+		{"bernoulli-bandit", `{"drift":0}`, "drift"},
+		{"bernoulli-bandit", `{"means":[0.1,0.2],"hazard":0.1}`, "has no effect"},
+		{"gaussian-bandit", `{"prior":{"sd":0},"hazard":0.1}`, "hazard has no effect"},
+	} {
+		_, err := bundled(x.env).OpenEnvironment(t.Context(), json.RawMessage(x.params), 1)
+		if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", x.params, err, x.want)
+		}
+	}
+}
+
+// always takes one action.
+type always int64
+
+func (a always) SelectAction(context.Context, space.Value) (space.Value, error) {
+	return space.Value{Int: int64(a)}, nil
+}
+func (always) Update(context.Context, framework.Transition) error { return nil }
