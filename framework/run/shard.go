@@ -16,9 +16,6 @@ import (
 type ShardOptions struct {
 	Options
 	Job string // of a scheduler, for the provenance
-	// Scratch, if not empty, is a directory of this machine that takes the records first.
-	// They are moved into the output directory every 30 s, and at the end.
-	Scratch string
 	// Waiting, if not nil, is called with the holder of a lock that the shard needs.
 	Waiting func(held error)
 	// Status, if not nil, receives how far the shard is.
@@ -37,7 +34,7 @@ func (x *Runner) RunShard(ctx context.Context, shard plan.Shard, o ShardOptions)
 	session.Job = o.Job
 	session.Host, _ = os.Hostname() // for people
 	r := newShardRun(x, shard, &o, session)
-	b, scratch, err := r.begin(ctx, session)
+	b, err := r.begin(ctx, session)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -49,11 +46,7 @@ func (x *Runner) RunShard(ctx context.Context, shard plan.Shard, o ShardOptions)
 	}
 	defer b.live.close()
 	b.event(Event{Reused: r.status.Reused})
-	err = b.run(ctx)
-	if scratch != nil {
-		err = scratch.Stop(err)
-	}
-	return r.end(err)
+	return r.end(b.run(ctx))
 }
 
 // shardRun keeps account of a shard that is being done.
@@ -74,39 +67,24 @@ func newShardRun(x *Runner, shard plan.Shard, o *ShardOptions, session *store.Se
 	}}
 }
 
-// begin prepares the directories.
-func (r *shardRun) begin(ctx context.Context, session *store.Session) (b *execution, scratch *store.Scratch, err error) {
+// begin prepares the output directory.
+func (r *shardRun) begin(ctx context.Context, session *store.Session) (*execution, error) {
 	x := r.x
 	done, err := x.BeginShard(ctx, session, r.shard, r.o.Waiting)
 	if err != nil {
-		return nil, nil, err
-	}
-	if r.o.Scratch != "" {
-		if scratch, err = x.Dir.NewScratch(x.Plan, r.shard, r.o.Scratch, session); err == nil {
-			done, err = scratch.Recover(ctx, done)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+		return nil, err
 	}
 	if done, err = r.found(done); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	b = x.begin(session, done, r.shard, r.event)
+	b := x.begin(session, done, r.shard, r.event)
 	b.recorded = r.recorded
 	if len(jobs(x.Plan, done, r.shard)) > 0 {
 		if err := x.Dir.RemoveMade(x.Plan); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	if err := r.write(store.ShardRunning); err != nil {
-		return nil, nil, err
-	}
-	if scratch != nil {
-		b.dir = scratch.Dir
-		scratch.Start()
-	}
-	return b, scratch, nil
+	return b, r.write(store.ShardRunning)
 }
 
 // found counts the runs of the shard, and those that are done already. It returns the
@@ -183,7 +161,7 @@ func (r *shardRun) write(state string) error {
 func (r *shardRun) end(err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.status.Left() == 0 && !errors.Is(err, store.ErrScratch) {
+	if r.status.Left() == 0 {
 		_ = r.write(store.ShardDone)
 		return nil
 	}

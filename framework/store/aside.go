@@ -3,11 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -128,11 +131,32 @@ func (a *aside) notes() []string {
 // takeAll moves files of records into the directory.
 func (d Dir) takeAll(files []string) error {
 	for _, name := range files {
-		if err := d.take(filepath.Base(name), []string{name}); err != nil {
+		if err := d.take(name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// take moves a file of records into the directory.
+func (d Dir) take(path string) error {
+	directory := d.path("runs")
+	if err := disk.MkdirAll(d.fileSystem(), directory); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = disk.Publish(d.fileSystem(), filepath.Join(directory, filepath.Base(path)), func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // aside is the directory in this one for records that the config no longer has.

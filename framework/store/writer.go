@@ -13,7 +13,7 @@ import (
 )
 
 // Writer collects the records of all workers and writes them to new files, one per cell,
-// flushAfter after the first of them came. So little is lost whatever happens, and files
+// a while after the first of them came. So little is lost whatever happens, and files
 // are few and synced so seldom that it costs nothing.
 type Writer struct {
 	dir     Dir
@@ -41,8 +41,12 @@ func (d Dir) NewWriter(p *plan.Plan, s plan.Shard, session *Session, fail func(e
 	return &Writer{dir: d, plan: p, shard: s, session: session, fail: fail, recorded: recorded}
 }
 
-// flushAfter leaves time to write and sync within two seconds.
-const flushAfter = 1500 * time.Millisecond
+// flushAfter leaves time to write and sync within two seconds. A shard, which may be one of
+// many, writes less often, so that their directory has few files.
+const (
+	flushAfter      = 1500 * time.Millisecond
+	flushShardAfter = 15 * time.Second
+)
 
 // manyHeld is how many bytes of records wait for a disk that is slower than the workers.
 // Beyond it workers also wait.
@@ -59,7 +63,11 @@ func (w *Writer) Add(c plan.Cell, recs ...result.Record) {
 	w.mu.Lock()
 	if w.recs == nil {
 		w.recs = map[plan.Cell][]result.Record{}
-		w.timer = time.AfterFunc(flushAfter, func() {
+		after := flushAfter
+		if w.shard.Of > 0 {
+			after = flushShardAfter
+		}
+		w.timer = time.AfterFunc(after, func() {
 			if err := w.Flush(); err != nil {
 				w.fail(err)
 			}

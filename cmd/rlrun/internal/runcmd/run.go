@@ -65,7 +65,7 @@ type runOptions struct {
 	resume, overwrite, mixed  bool
 	yes, quiet, verbose, json bool
 	lock, until               string
-	shard, scratch            string
+	shard                     string
 	progress                  string
 	verify                    int
 	config                    []byte   // of a command that makes it; else nil
@@ -95,10 +95,8 @@ func New(app *host.App) *cobra.Command {
 	o.flags(app, cmd, "in this directory or beside CONFIG")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results are then marked mixed")
 	fs.StringVar(&o.shard, "shard", "", "make the runs of shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
-	fs.StringVar(&o.scratch, "scratch", "", "with --shard: write records to `DIR`, on a disk of this machine, and copy them to the output directory every 30 s and at the end")
 	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment twice, in fresh plugins; stop if any answer differs")
 	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
-	cli.Must(cmd.MarkFlagDirname("scratch"))
 	return cmd
 }
 

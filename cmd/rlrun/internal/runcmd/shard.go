@@ -25,9 +25,6 @@ import (
 // checkShard refuses flags that do not go with --shard.
 func (o *runOptions) checkShard(cmd *cobra.Command) (plan.Shard, error) {
 	if o.shard == "" && !cmd.Flags().Changed("shard") {
-		if o.scratch != "" {
-			return plan.Shard{}, cli.Usagef("--scratch needs --shard")
-		}
 		return plan.Shard{}, nil
 	}
 	shard, err := plan.ParseShard(o.shard)
@@ -53,7 +50,7 @@ func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	err = x.RunShard(cmd.Context(), shard, run.ShardOptions{
 		Options: run.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
-		Job:     job(), Scratch: o.scratch, Status: &status,
+		Job:     job(), Status: &status,
 		Waiting: func(held error) { fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", held) },
 	})
 	p.stop()
@@ -67,8 +64,6 @@ func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard
 		return cli.Retry(fmt.Errorf("%w: shard %s had not begun", err, shard))
 	case errors.Is(err, store.ErrOtherShards):
 		return otherShards(err)
-	case errors.Is(err, store.ErrScratch):
-		return err
 	case full(err) && status.Of == 0:
 		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir.Path, cli.Cause(err))
 	case err != nil && status.Of == 0:

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -36,8 +35,6 @@ func (kubernetes) check(_ context.Context, s *submission) error {
 		return cli.Usagef("--to kubernetes needs --image: a container image with rlrun and the plugins (docs/machines.md)")
 	case s.Staged:
 		return cli.Usagef("--to kubernetes cannot be used with compare.until: decided, because a pod cannot submit the next stage; leave out until, or use rlrun run")
-	case s.Scratch != "" && (!path.IsAbs(s.Scratch) || strings.Contains(s.Scratch, ":")):
-		return cli.Usagef("--scratch %s: a directory in a container is absolute and has no colon", s.Scratch)
 	case s.Lock != "":
 		return cli.Usagef("--to kubernetes: the image has the plugins, so there is no lock file to check; leave out --lock")
 	}
@@ -116,9 +113,6 @@ func (s *submission) checkSize() error {
 func (k kubernetes) files(s *submission) []file {
 	out := s.inClaim()
 	args := list("run", configMount+"/"+configName, "--out", out, "--quiet", "--shard", fmt.Sprintf("$(JOB_COMPLETION_INDEX)/%d", s.Tasks), "--workers", fmt.Sprint(s.Cpus))
-	if s.Scratch != "" {
-		args.Content = append(args.Content, value("--scratch"), value(literal(s.Scratch)))
-	}
 	if s.Mixed {
 		args.Content = append(args.Content, value("--mixed"))
 	}
@@ -146,10 +140,6 @@ func (kubernetes) pod(s *submission, args *object, config bool) *object {
 	if config {
 		mounts.Content = append(mounts.Content, obj("name", "config", "mountPath", configMount))
 		volumes.Content = append(volumes.Content, obj("name", "config", "configMap", obj("name", s.label())))
-	}
-	if config && s.Scratch != "" {
-		mounts.Content = append(mounts.Content, obj("name", "scratch", "mountPath", s.Scratch))
-		volumes.Content = append(volumes.Content, obj("name", "scratch", "emptyDir", obj()))
 	}
 	container := obj("name", "rlrun", "image", s.Image, "command", list(literal(s.Rlrun)), "args", args,
 		"resources", obj("requests", obj("cpu", fmt.Sprint(s.Cpus)), "limits", obj("cpu", fmt.Sprint(s.Cpus))),

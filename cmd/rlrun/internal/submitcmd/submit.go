@@ -75,7 +75,6 @@ type submission struct {
 	WorkDir string        `json:"working_directory"` // of rlrun submit: relative paths of plugins begin here
 	Rlrun   string        `json:"rlrun"`
 	Lock    string        `json:"lock,omitempty"`
-	Scratch string        `json:"scratch,omitempty"`
 	Slurm   []string      `json:"slurm,omitempty"`
 	Hosts   string        `json:"hosts,omitempty"`
 	Image   string        `json:"image,omitempty"`
@@ -173,7 +172,6 @@ func New(app *host.App) *cobra.Command {
 	fs.StringVar(&s.Hosts, "hosts", "", "for parallel: `FILE` that lists machines to reach by ssh, one per line (parallel --sshloginfile)")
 	fs.StringVar(&s.Image, "image", "", "for kubernetes: container `IMAGE` with rlrun and the plugins")
 	fs.StringVar(&s.Claim, "claim", "rlrun", "for kubernetes: persistent volume `CLAIM` for results, ReadWriteMany")
-	fs.StringVar(&s.Scratch, "scratch", "", "write records first to `DIR`, on a disk of each machine (rlrun run --scratch)")
 	fs.StringVar(&s.Rlrun, "rlrun", "", "`PROGRAM` to run on the machines (default this one)")
 	fs.BoolVar(&s.Mixed, "mixed", false, "accept runs of other programs (rlrun run --mixed)")
 	fs.BoolVar(&s.Yes, "yes", false, "allow more than 10,000 pairs of environment and agent (rlrun run --yes)")
@@ -445,7 +443,6 @@ func (s *submission) untrusted(app *host.App, dir string, p *plan.Plan, given *s
 		what    string
 	}{
 		{s.Lock != lock, "the lock file " + s.Lock + " (or give --lock)"},
-		{s.Scratch != given.Scratch, "the scratch directory " + s.Scratch + " (or give --scratch)"},
 		{s.Rlrun != given.Rlrun && s.Rlrun != own && s.Rlrun != "rlrun", "the program " + s.Rlrun + " (or give --rlrun)"},
 		{s.WorkDir != here, "the working directory " + s.WorkDir + " (or call rlrun there)"},
 		{!slices.Equal(s.Env, environment()), "the variables " + strings.Join(s.Env, " ")},
@@ -495,7 +492,7 @@ func (s *submission) override(cmd *cobra.Command, given *submission) error {
 		"to": func() { s.To = given.To }, "cpus": func() { s.Cpus = given.Cpus }, "time": func() { s.Time = given.Time },
 		"at-once": func() { s.AtOnce = given.AtOnce },
 		"slurm":   func() { s.Slurm = given.Slurm }, "hosts": func() { s.Hosts = given.Hosts }, "image": func() { s.Image = given.Image },
-		"claim": func() { s.Claim = given.Claim }, "scratch": func() { s.Scratch = given.Scratch },
+		"claim": func() { s.Claim = given.Claim },
 		"rlrun": func() { s.Rlrun = given.Rlrun }, "lock": func() { s.Lock = given.Lock }, "mixed": func() { s.Mixed = given.Mixed },
 		"trust":   func() {},
 		"missing": func() {}, "print": func() {}, "json": func() {}, "tasks": func() {}, "log": func() {},
@@ -682,10 +679,8 @@ func (s *submission) run(shard, workers string) string {
 		words = append([]string{"env"}, s.Env...) // which becomes rlrun
 	}
 	words = append(words, s.Rlrun, "run", s.path(configName), "--out", s.Dir)
-	for _, f := range []struct{ flag, value string }{{"--lock", s.Lock}, {"--scratch", s.Scratch}} {
-		if f.value != "" {
-			words = append(words, f.flag, f.value)
-		}
+	if s.Lock != "" {
+		words = append(words, "--lock", s.Lock)
 	}
 	if s.Mixed {
 		words = append(words, "--mixed")
