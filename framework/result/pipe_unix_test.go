@@ -26,7 +26,7 @@ func TestRecordsAreRegularFiles(t *testing.T) {
 			t.Skip(err)
 		}
 		_, all := OpenRuns(dir)
-		_, shard := OpenShard(t.Context(), dir, ShardRuns{Of: func(_, _ string, _, _ int) []int { return nil }})
+		_, shard := OpenShard(t.Context(), dir, 0, 1, func(Key) bool { return false })
 		_, _, packed := Compact(t.Context(), Meta{Environments: []string{"e", "f"}, Agents: []string{"a", "b"}}, dir)
 		_, _, followed := Follow(dir).Read(Meta{Steps: 1, Grid: []int{1}})
 		for _, err := range []error{all, shard, packed, followed} {

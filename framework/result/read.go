@@ -95,7 +95,13 @@ func OpenRuns(dir string) (*Runs, error) { return OpenRunsContext(context.Backgr
 
 // OpenRunsContext is OpenRuns that ends with the context's cause when that is done.
 func OpenRunsContext(ctx context.Context, dir string) (*Runs, error) {
-	return again(func() (*Runs, error) { return openRuns(ctx, dir, (*Runs).addFile) })
+	return again(func() (*Runs, error) {
+		names, err := RecordFiles(dir)
+		if err != nil {
+			return nil, err
+		}
+		return OpenFiles(ctx, names)
+	})
 }
 
 // again calls open a second time if a network file system may have shown an old directory.
@@ -107,28 +113,15 @@ func again(open func() (*Runs, error)) (*Runs, error) {
 	return r, err
 }
 
-// openRuns adds the entries of every file of records, as add does.
-func openRuns(ctx context.Context, dir string, add func(r *Runs, name string, labels map[string]string) error) (*Runs, error) {
-	names, err := RecordFiles(dir)
-	if err != nil {
-		return nil, err
-	}
-	return openFiles(ctx, names, add)
-}
-
 // OpenFiles is OpenRunsContext of some files of records.
 func OpenFiles(ctx context.Context, names []string) (*Runs, error) {
-	return openFiles(ctx, names, (*Runs).addFile)
-}
-
-func openFiles(ctx context.Context, names []string, add func(r *Runs, name string, labels map[string]string) error) (*Runs, error) {
 	r := &Runs{}
 	labels := map[string]string{}
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err := add(r, name, labels); err != nil {
+		if err := r.addFile(name, labels); err != nil {
 			return nil, err
 		}
 	}

@@ -20,13 +20,10 @@ func (d Dir) Records(ctx context.Context, p *plan.Plan) (*result.Runs, error) {
 // shardRecords lists the records of a shard's runs.
 func (d Dir) shardRecords(ctx context.Context, p *plan.Plan, s plan.Shard) (*result.Runs, error) {
 	numbers := p.FirstNumbers()
-	runs, err := result.OpenShard(ctx, d.Path, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
-		number, ok := numbers[result.Key{Environment: environment, Agent: agent}]
-		if !ok {
-			return nil
-		}
-		return s.Runs(number, first, min(last, p.Config.Runs-1))
-	}})
+	runs, err := result.OpenShard(ctx, d.Path, s.Index, s.Of, func(k result.Key) bool {
+		number, ok := numbers[result.Key{Environment: k.Environment, Agent: k.Agent}]
+		return ok && len(s.Runs(number, k.Run, min(k.Run, p.Config.Runs-1))) > 0
+	})
 	return runs, Blame(p, err)
 }
 
