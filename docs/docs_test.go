@@ -206,7 +206,7 @@ func (d *document) yaml(b block) error {
 			return err
 		}
 	}
-	if top["environments"] == nil || top["agents"] == nil {
+	if top["environments"] == nil || top["agents"] == nil || top["tune"] != nil { // rlrun tune runs it
 		return nil
 	}
 	given := []string{"--runs", "1", "--steps", "1", "--quiet"}

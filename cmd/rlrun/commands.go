@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/statuscmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/submitcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/thresholdcmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/tunecmd"
 )
 
 // groups are the headings of the help.
@@ -33,6 +34,8 @@ var commands = []struct {
 	keeps bool // an interrupt waits until what is finished is kept
 }{
 	{"experiments", runcmd.New, true},
+	{"experiments", tunecmd.New, true},
+	{"experiments", tunecmd.NewSensitivity, false},
 	{"experiments", runcmd.NewEvaluate, true},
 	{"experiments", runcmd.NewReport, false},
 	{"experiments", submitcmd.New, true},

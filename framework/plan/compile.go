@@ -27,6 +27,9 @@ func Compile(cfg Config) (*Plan, error) {
 	if cfg.Steps < 0 || cfg.Steps == 0 && cfg.Evaluate == nil {
 		return nil, FieldErrorf("steps", "must be at least 1, not %d", cfg.Steps)
 	}
+	if cfg.Tune != nil {
+		return nil, FieldErrorf("tune", "has no effect here: rlrun tune searches for settings, and its result is a config without this key")
+	}
 	if cfg.Name == "" {
 		cfg.Name = "experiment"
 	}

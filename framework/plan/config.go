@@ -63,6 +63,8 @@ type Config struct {
 	// Compare says how agents are compared, and whether the experiment ends when all
 	// comparisons are decided.
 	Compare *Compare `json:"compare,omitempty"`
+	// Tune says what `rlrun tune` searches. `rlrun run` takes no config that has it.
+	Tune *Tune `json:"tune,omitempty"`
 }
 
 // Matrix says which pairs of environment and agent are run.

@@ -1,7 +1,6 @@
 package stat
 
 import (
-	"math"
 	"slices"
 )
 
@@ -116,37 +115,4 @@ func win(difference float64) float64 {
 		return 0.5
 	}
 	return 0
-}
-
-// Sensitivity is the gain of an agent from tuning its parameters for each environment
-// by itself rather than once for all of them. It is the mean over environments of the
-// best score, minus the best mean score over environments (Adkins, Bowling & White
-// 2024). scores[h][e] is the score of setting h in environment e, normalised so that
-// environments can be averaged. Never negative.
-//
-// The best of noisy means is too high. Choose settings on one half of the runs and
-// evaluate them on the other: chosen is the first half, scores the second (Patterson
-// et al. 2024). If chosen is nil, scores serve for both.
-func Sensitivity(scores, chosen [][]float64) float64 {
-	if len(scores) == 0 || len(scores[0]) == 0 {
-		return math.NaN()
-	}
-	if chosen == nil {
-		chosen = scores
-	}
-	best := func(value func(h int) float64) int {
-		arg := 0
-		for h := range chosen {
-			if value(h) > value(arg) {
-				arg = h
-			}
-		}
-		return arg
-	}
-	each := 0.0
-	for e := range scores[0] {
-		each += scores[best(func(h int) float64 { return chosen[h][e] })][e]
-	}
-	all := best(func(h int) float64 { return Mean(chosen[h]) })
-	return each/float64(len(scores[0])) - Mean(scores[all])
 }

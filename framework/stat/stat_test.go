@@ -336,13 +336,6 @@ func TestCliques(t *testing.T) {
 
 // Tuning for each environment never does worse than for all; if one setting is best
 // everywhere there is nothing to gain.
-func TestSensitivity(t *testing.T) {
-	near(t, "one setting", Sensitivity([][]float64{{0.2, 0.9}}, nil), 0, 0)
-	near(t, "best everywhere", Sensitivity([][]float64{{0.5, 0.9}, {0.4, 0.8}}, nil), 0, 1e-15)
-	near(t, "each best in one", Sensitivity([][]float64{{1, 0}, {0, 1}}, nil), 0.5, 1e-15)
-	// Chosen on one half of the runs, evaluated on the other.
-	near(t, "halves", Sensitivity([][]float64{{0.5, 0.5}, {0.5, 0.5}}, [][]float64{{1, 0}, {0, 1}}), 0, 1e-15)
-}
 
 // All 2ⁿ sign vectors of the same sizes make a null distribution: the share of them on
 // which the sequential test decides is at most its level.

@@ -30,7 +30,8 @@ Write a class and serve it:
     if __name__ == "__main__":
         rlrun.serve(Coin)
 
-Run an experiment with `run`, read what it found with `read_results`, and compare agents with `compare`.
+Run an experiment with `run`, read what it found with `read_results`, and compare agents with `compare`. `tune` searches
+for the best settings of agents, and `sensitivity` says how much they matter.
 
 The names are the literature's (Sutton & Barto; Gymnasium).
 """
@@ -42,6 +43,7 @@ if "RLRUN_PLUGIN" in os.environ:  # before any other module is loaded
 
     _loading.install()
 
+from rlrun._sensitivity import Sensitivity, sensitivity
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
@@ -54,6 +56,7 @@ from rlrun.saved import pack, unpack
 from rlrun.serve import serve
 from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
 from rlrun.streams import Lanes, Streams
+from rlrun.tuning import Tuning, tune
 
 __all__ = [
     "Agent",
@@ -83,6 +86,7 @@ __all__ = [
     "Problems",
     "Results",
     "Rule",
+    "Sensitivity",
     "Space",
     "Spec",
     "Streams",
@@ -90,6 +94,7 @@ __all__ = [
     "TimeSteps",
     "Transition",
     "Transitions",
+    "Tuning",
     "Unsupported",
     "VectorAgent",
     "VectorEnvironment",
@@ -100,7 +105,9 @@ __all__ = [
     "param",
     "read_results",
     "run",
+    "sensitivity",
     "serve",
+    "tune",
     "unpack",
 ]
 __version__ = "0.1.0"

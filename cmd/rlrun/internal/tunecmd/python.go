@@ -1,0 +1,71 @@
+package tunecmd
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+)
+
+// program is what Python runs. Without -m no module of the working directory takes the place
+// of another.
+const program = `import sys
+sys.path[:] = filter(None, sys.path)
+try:
+    from rlrun._commands import main
+except ImportError as e:
+    sys.exit(f"rlrun: {e}")
+main()`
+
+// answer is what the program prints.
+type answer struct {
+	Text        string
+	JSON        json.RawMessage
+	Usage       string // what is wrong with the request
+	Failed      string // why the command ended early
+	Interrupted bool
+}
+
+// ask lets the command of this name in Python (python/src/rlrun/_commands.py) do the work, and
+// prints its answer.
+func ask(cmd *cobra.Command, name string, arguments map[string]any, asJSON bool) error {
+	python, err := exec.LookPath(cmp.Or(os.Getenv("RLRUN_PYTHON"), "python3"))
+	if err != nil {
+		return fmt.Errorf("rlrun %s needs Python 3.10 or newer: install it, or name an interpreter in RLRUN_PYTHON", name)
+	}
+	request, err := json.Marshal(map[string]any{"command": name, "arguments": arguments})
+	if err != nil {
+		return err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	child := exec.Command(python, "-c", program)
+	child.Stdin, child.Stderr = bytes.NewReader(request), cmd.ErrOrStderr()
+	child.Env = append(os.Environ(), "RLRUN="+own)
+	out, err := child.Output()
+	var a answer
+	if json.Unmarshal(out, &a) != nil {
+		return fmt.Errorf("rlrun %s ended early in %s: %w\nit needs the package rlrun there: pip install 'rlrun[tune]'", name, python, cmp.Or(err, errors.New("no answer")))
+	}
+	switch {
+	case a.Interrupted:
+		return fmt.Errorf("%w: the same command goes on", cli.ErrInterrupted)
+	case a.Usage != "":
+		return cli.Usagef("%s", a.Usage)
+	case a.Failed != "":
+		return errors.New(a.Failed)
+	case asJSON:
+		return cli.WriteJSON(cmd.OutOrStdout(), a.JSON)
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), a.Text)
+	return err
+}

@@ -1,0 +1,45 @@
+package tunecmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+const sensitivityHelp = `Say how much agents owe to their settings, from an experiment with sweeps.
+
+A setting that is chosen and judged by the same runs looks better than it is. Here one
+half of the runs chooses, and the other judges (docs/tuning.md).
+
+It needs Python: pip install 'rlrun[tune]'. $RLRUN_PYTHON names the interpreter, else it is
+python3.
+
+--json: a list of
+  agent, settings, runs   the entry of the config; numbers of its settings and runs
+  best                    mean of the best setting over all runs, which chose it
+  tuned                   mean of settings chosen for each environment, on other runs
+  one                     mean of one setting chosen for all environments, on other runs
+  sensitivity             tuned less one
+  median, low, high       median and quartiles of the means of all settings
+  NAME_ci_low, _ci_high   95 % intervals of tuned, one, sensitivity and median`
+
+// NewSensitivity returns the command rlrun sensitivity.
+func NewSensitivity(*host.App) *cobra.Command {
+	var metric string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "sensitivity DIR",
+		Short:   "Say how much agents owe to their settings",
+		Long:    sensitivityHelp,
+		Example: "  rlrun sensitivity results/sweep\n  rlrun sensitivity results/sweep --metric regret",
+		Args:    cli.Arguments(1, "an output directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return ask(cmd, "sensitivity", map[string]any{"directory": args[0], "metric": metric}, asJSON)
+		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+	}
+	cmd.Flags().StringVar(&metric, "metric", "reward", "the `METRIC` to judge by")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,57 @@
+"""The commands of the program rlrun that are written in Python: ``rlrun tune`` and ``rlrun sensitivity``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rlrun._sensitivity import sensitivity
+from rlrun.experiment import ExperimentError, Interrupted
+from rlrun.tuning import tune
+
+
+def _tune(config: dict[str, Any], progress: bool) -> dict[str, Any]:
+    found = tune(config, progress=progress)
+    trials = [
+        {
+            "agent": t.agent,
+            "trial": t.number,
+            "settings": t.settings,
+            "state": t.state,
+            "runs": t.runs,
+            "score": t.score,
+        }
+        for t in found.tried
+    ]
+    directory = str(found.results.directory)
+    return {
+        "text": f"{found!r}\nResults: {directory}",
+        "json": {"output": directory, "best": found.best, "trials": trials},
+    }
+
+
+def _sensitivity(directory: str, metric: str) -> dict[str, Any]:
+    found = sensitivity(directory, metric=metric)
+    return {"text": repr(found), "json": found.table.to_dict("records")}
+
+
+_COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {"tune": _tune, "sensitivity": _sensitivity}
+
+
+def main() -> None:
+    """Answer the request on standard input: the name of a command, and its arguments."""
+    request = json.load(sys.stdin)
+    answer: dict[str, Any]
+    try:
+        answer = _COMMANDS[request["command"]](**request["arguments"])
+    except Interrupted:
+        answer = {"interrupted": True}
+    except ExperimentError as e:
+        answer = {"usage" if e.results is None else "failed": str(e)}
+    except (ValueError, TypeError) as e:
+        answer = {"usage": str(e)}
+    except (ImportError, OSError) as e:
+        answer = {"failed": str(e)}
+    json.dump(answer, sys.stdout, default=str)

@@ -1,0 +1,56 @@
+"""How good each run was, on one scale for all environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlrun.results import Results, _pandas, compare
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Goodness:
+    """A scale for the values of a metric; larger is better.
+
+    In one environment it is the metric, with the sign changed where less is better. In several it is the score: 0 at
+    what a random agent reaches and 1 at the optimum, as ``rlrun compare`` has it.
+    """
+
+    metric: str
+    lower_is_better: bool
+    scores: Mapping[str, Mapping[str, float]]
+    """By environment the values low and high, which count as 0 and 1."""
+
+    @classmethod
+    def of(cls, results: Results, metric: str, scores: Mapping[str, tuple[float, float]] | None = None) -> Goodness:
+        """Return the scale of an experiment in which two agents or more have runs.
+
+        Raises ValueError where the metric is not known.
+        """
+        found = compare(results.directory, metric=metric, scores=scores, pairs="all").answer
+        return cls(metric, found["lower_is_better"], found.get("overall", {}).get("scores", {}))
+
+    def runs(self, results: Results) -> pd.DataFrame:
+        """Return a row per run: environment, agent, run, value.
+
+        Raises:
+            ValueError: An environment of several has no known scale.
+
+        """
+        outcomes = results.outcomes
+        rows = outcomes[(outcomes["metric"] == self.metric) & outcomes["value"].notna()]
+        rows = rows[["environment", "agent", "run", "value"]]
+        environments = list(dict.fromkeys(results.runs["environment"]))
+        if len(environments) == 1:
+            return rows.assign(value=-rows["value"] if self.lower_is_better else rows["value"])
+        if missing := [e for e in environments if e not in self.scores]:
+            raise ValueError(
+                f"{missing[0]} has no known scale for {self.metric}, so that environments have no mean"
+            )
+        scale = _pandas().DataFrame.from_dict(self.scores, orient="index")
+        low, high = (rows["environment"].map(scale[column]) for column in ("low", "high"))
+        return rows.assign(value=(rows["value"] - low) / (high - low))

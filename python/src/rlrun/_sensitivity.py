@@ -1,0 +1,156 @@
+"""How much an agent owes to its settings (docs/tuning.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlrun._goodness import Goodness
+from rlrun.results import Results, _pandas, read_results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPLITS = 200
+"""Random halves of the runs."""
+SAMPLES = 1000
+"""Bootstrap samples."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity:
+    """How the performance of agents depends on their settings. Printed, it is a few lines for each agent."""
+
+    directory: Path
+    table: pd.DataFrame
+    """A row per agent with several settings.
+
+    agent: The entry of the config.
+    settings, runs: Their numbers.
+    best: Mean of the best setting, over all runs: too high, since the same runs chose it.
+    tuned: Mean of the settings that are chosen for each environment on one half of the runs, on the other half.
+    one: The same for one setting for all environments.
+    sensitivity: tuned less one: what tuning for each environment brings (Adkins, Bowling & White 2024).
+    median, low, high: Median and quartiles of the means of all settings: what a setting drawn from the grid brings.
+    NAME_ci_low, NAME_ci_high: 95 % intervals of tuned, one, sensitivity and median: percentiles of a bootstrap, which
+        draws from each half by itself, so that no run chooses and judges. They are those of one division into halves,
+        and wider than those of the mean over divisions would be.
+    """
+
+    def __repr__(self) -> str:
+        """Return the measures of each agent, a line each."""
+        lines = []
+        for _, row in self.table.iterrows():
+            lines.append(f"{row['agent']}: {row['settings']} settings, {row['runs']} runs")
+            for name, words in _WORDS.items():
+                lines.append(
+                    f"  {words:<36}{row[name]:.4g} [{row[name + '_ci_low']:.3g}, {row[name + '_ci_high']:.3g}]"
+                )
+            lines.append(f"  {'quartiles of all settings':<36}{row['low']:.4g} to {row['high']:.4g}")
+            lines.append(f"  {'best, judged by the runs that chose':<36}{row['best']:.4g}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(index=False))
+
+
+_WORDS = {
+    "tuned": "tuned for each environment",
+    "one": "one setting for all environments",
+    "sensitivity": "sensitivity: the difference",
+    "median": "median of all settings",
+}
+
+
+def sensitivity(
+    directory: str | Path, *, metric: str = "reward", scores: Mapping[str, tuple[float, float]] | None = None
+) -> Sensitivity:
+    """Say how much agents owe to their settings, from an experiment with sweeps.
+
+    A setting that is chosen and judged by the same runs looks better than it is. So the runs are divided at random:
+    one half chooses, the other judges (Patterson, Neumann, White & White 2024). This is repeated, and the means are
+    returned. Settings of an agent meet the same draws, so halves are the same for all.
+
+    Args:
+        directory: Output directory of an experiment whose agents have sweeps.
+        metric: The metric.
+        scores: By environment, the values that count as 0 and 1, where the optimum is not known.
+
+    Raises:
+        ValueError: No agent has a sweep, runs are missing or fewer than four, or an environment has no known scale.
+        FileNotFoundError: The directory holds no results.
+
+    """
+    results = read_results(directory)
+    families = _families(results)
+    rows = Goodness.of(results, metric, scores).runs(results)
+    environments = list(dict.fromkeys(rows["environment"]))
+    table = []
+    for name, labels in families.items():
+        own = rows[rows["agent"].isin(labels)]
+        wide = own.pivot_table("value", "run", ["environment", "agent"], "first")
+        wide = wide.reindex(columns=_pandas().MultiIndex.from_product([environments, labels])).dropna()
+        if len(wide) < 4:
+            raise ValueError(f"{name} has {len(wide)} runs that ended in all settings and environments, and needs four")
+        values = wide.to_numpy().reshape(len(wide), len(environments), len(labels))
+        table.append({"agent": name, "settings": len(labels), "runs": len(wide), **_measures(values)})
+    return Sensitivity(results.directory, _pandas().DataFrame(table))
+
+
+def _families(results: Results) -> dict[str, list[str]]:
+    """Return the labels that each agent with a sweep stands for, in the order of the config."""
+    import yaml  # noqa: PLC0415  Optuna has it
+
+    config = yaml.safe_load(results._file("experiment.yaml").read_text(encoding="utf-8"))
+    order = list(dict.fromkeys(results.summary["agent"]))
+    families: dict[str, list[str]] = {}
+    at = 0
+    for entry in config["agents"]:
+        n = int(np.prod([len(values) for values in entry.get("sweep", {}).values()]))
+        if n > 1:
+            families[str(entry.get("name") or entry["plugin"])] = order[at : at + n]
+        at += n
+    if not families:
+        raise ValueError(
+            f"no agent of {results.directory} has a sweep of several values, so there are no settings to compare"
+        )
+    return families
+
+
+def _measures(values: np.ndarray[Any, Any], splits: int = SPLITS, samples: int = SAMPLES) -> dict[str, float]:
+    """Return the measures of an agent.
+
+    Args:
+        values: By run, environment and setting.
+        splits: Random divisions into halves.
+        samples: Bootstrap samples.
+
+    """
+    rng = np.random.default_rng(0)  # a result depends on the records alone
+    runs, means = len(values), values.mean((0, 1))
+    judged = np.mean([_split(values, rng.permutation(runs)) for _ in range(splits)], axis=0)
+    out = dict(zip(("tuned", "one", "sensitivity"), judged.tolist(), strict=True))
+    out |= {"best": means.max(), "median": np.median(means)}
+    out["low"], out["high"] = np.quantile(means, [0.25, 0.75])
+    drawn = []
+    for _ in range(samples):
+        halves = np.array_split(rng.permutation(runs), 2)
+        order = np.concatenate([rng.choice(half, len(half)) for half in halves])
+        drawn.append([*_split(values, order), np.median(values[order].mean((0, 1)))])
+    limits = np.quantile(drawn, [0.025, 0.975], axis=0).T
+    for name, (low, high) in zip(("tuned", "one", "sensitivity", "median"), limits, strict=True):
+        out |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
+    return {name: float(x) for name, x in out.items()}
+
+
+def _split(values: np.ndarray[Any, Any], order: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    """Choose settings on the first half of the runs and judge them on the second: tuned, one, and their difference."""
+    halves = np.array_split(order, 2)
+    choose, judge = values[halves[0]].mean(0), values[halves[1]].mean(0)
+    tuned = judge[np.arange(len(judge)), choose.argmax(1)].mean()
+    one = judge[:, choose.mean(0).argmax()].mean()
+    return tuned, one, tuned - one

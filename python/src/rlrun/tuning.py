@@ -1,0 +1,461 @@
+"""Search for the best settings of agents, and compare the agents on fresh runs (docs/tuning.md).
+
+Optuna proposes the settings (``pip install 'rlrun[tune]'``). A search is a function of its config and the versions of
+rlrun and Optuna: every round asks for a fixed number of settings, runs them side by side, and tells their scores in
+order. So an interrupted search goes on by being done again, since runs that are there are not made again.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlrun._goodness import Goodness
+from rlrun.experiment import Experiment, ExperimentError, _plain, run
+from rlrun.results import Comparison, Results, _pandas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BATCH = 8
+"""Most settings of an agent that are tried side by side; a constant, so that results do not depend on the machine."""
+
+Settings = dict[str, Any]
+"""Values of parameters by key, such as {"alpha": 0.1, "policy.epsilon": 0.05}."""
+
+
+@dataclass
+class Trial:
+    """One setting of an agent."""
+
+    agent: str
+    number: int
+    settings: Settings
+    state: str = "running"
+    """complete, pruned or failed at the end."""
+    runs: int = 0
+    """Runs in each environment."""
+    score: float = math.nan
+    """Mean of the metric over runs, or of the scores where there are several environments; larger is better."""
+
+
+@dataclass(frozen=True, repr=False)
+class Tuning:
+    """What `tune` found. Printed, it is sentences and a table."""
+
+    directory: Path
+    tried: list[Trial]
+    """All settings, in the order of agents and trials."""
+    results: Results
+    """The evaluation: every agent with its best settings, on runs that the search did not use."""
+    metric: str = "reward"
+
+    @cached_property
+    def best(self) -> dict[str, Settings]:
+        """The chosen settings of each tuned agent."""
+        return {agent: _best(self._of(agent)).settings for agent in dict.fromkeys(t.agent for t in self.tried)}
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """A row per setting: agent, trial, state, runs, score, and a column for each parameter."""
+        return _pandas().DataFrame([_row(t) | t.settings for t in self.tried])
+
+    def compare(self, **options: Any) -> Comparison:
+        """Compare the agents with their best settings; options are those of `rlrun.compare`."""
+        return self.results.compare(**{"metric": self.metric} | options)
+
+    def __repr__(self) -> str:
+        """Return what was tried, the best settings, and how the agents compare on fresh runs."""
+        lines = []
+        for agent, settings in self.best.items():
+            trials = self._of(agent)
+            values = ", ".join(f"{key}: {_short(value)}" for key, value in settings.items())
+            found = f"the best of {len(trials)} settings, found with {_runs(trials):,} runs in each environment"
+            lines += [f"{agent}: {values}", f"  {found}"]
+        count = int(self.results.runs.groupby(["environment", "agent"]).size().max())
+        lines.append(f"On {count:,} fresh runs of each agent:")
+        rows = self.results.summary.query("metric == @self.metric")
+        for _, row in rows.iterrows():
+            half = (row["ci_high"] - row["ci_low"]) / 2
+            lines.append(f"  {row['environment']}, {row['agent']}: {self.metric} {row['mean']:.4g} ± {half:.2g}")
+        if rows["agent"].nunique() > 1:
+            lines.append(repr(self.compare()))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"{self.trials.sort_values('score', ascending=False).head(10).to_html()}{self.results._repr_html_()}"
+
+    def _of(self, agent: str) -> list[Trial]:
+        return [t for t in self.tried if t.agent == agent]
+
+
+def tune(
+    experiment: Experiment | Mapping[str, Any] | str | Path,
+    *,
+    output: str | Path | None = None,
+    progress: bool = True,
+) -> Tuning:
+    """Search for the best settings of agents, then compare the agents on runs that the search did not use.
+
+    The config has the key ``tune``, as docs/tuning.md explains it::
+
+        tune={"trials": 32, "runs": 16, "agents": {"q-learning": {"step": {"low": 0.01, "high": 1, "log": True}}}}
+
+    Args:
+        experiment: An experiment, a config as a mapping, or the path of a config file.
+        output: Directory that receives the results; as the config says if None, else ``results/NAME``.
+        progress: Show how far the search is.
+
+    Raises:
+        ValueError: The key tune is wrong: the message begins with the path of what is.
+        ExperimentError: rlrun refused the experiment, or no run of an agent succeeded.
+        Interrupted: It was interrupted. The same call goes on.
+        ImportError: Optuna is missing.
+
+    """
+    config = _config(experiment)
+    directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune")))
+    config = _plain(config, directory)
+    for key in ("output", "outputs"):
+        config.pop(key, None)
+    search = _Search(config, directory, progress)
+    tried = search.run()
+    agents = {agent: _best([t for t in tried if t.agent == agent]) for agent in search.ranges}
+    final = copy.deepcopy(search.config)
+    final["agents"] = [
+        search.agent(label, agents[label].settings, label) if label in agents else search.components[label]
+        for label in search.components
+    ]
+    results = run(final, output=directory / "evaluation", progress=progress)
+    found = Tuning(directory, tried, results, search.metric)
+    found.trials.to_csv(directory / "trials.csv", index=False)
+    return found
+
+
+def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str, Any]:
+    """Return a config as a mapping of its own."""
+    if isinstance(experiment, Experiment):
+        experiment = experiment.config
+    if isinstance(experiment, Mapping):
+        return dict(experiment)
+    from rlrun.client import program  # noqa: PLC0415
+
+    done = subprocess.run(
+        [program(), "tune", "--print", "--", str(experiment)], capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode:
+        raise ExperimentError(done.stderr.strip().removeprefix("rlrun: "))
+    config: dict[str, Any] = json.loads(done.stdout)
+    return config
+
+
+class _Search:
+    """A search for the settings of the agents of one config."""
+
+    def __init__(self, config: dict[str, Any], directory: Path, progress: bool) -> None:
+        self.config = {key: value for key, value in config.items() if key != "tune"}
+        self.directory, self.progress = directory / "search", progress
+        spec = config.get("tune")
+        if not isinstance(spec, Mapping) or not isinstance(spec.get("agents"), Mapping) or not spec["agents"]:
+            raise ValueError("tune.agents: is missing: it maps the label of an agent to the ranges of its parameters")
+        known = {"agents", "trials", "runs", "sampler", "halving", "metric"}
+        if unknown := set(spec) - known:
+            raise ValueError(f"tune.{min(unknown)}: unknown key; there are {', '.join(sorted(known))}")
+        self.trials, self.runs = _count(spec, "trials", 32), _count(spec, "runs", 16)
+        self.halving, self.metric = bool(spec.get("halving", True)), str(spec.get("metric", "reward"))
+        self.sampler = str(spec.get("sampler", "tpe"))
+        self.components = {str(c.get("name") or c["plugin"]): c for c in config["agents"]}
+        ranges = {label: self._ranges(label, ranges) for label, ranges in spec["agents"].items()}
+        self.ranges = {label: ranges[label] for label in self.components if label in ranges}
+        self.scale: Goodness | None = None
+        self.seed = int(config.get("seed", 1))
+
+    def _ranges(self, label: str, ranges: Mapping[str, Any]) -> list[_Range]:
+        at = f"tune.agents.{label}"
+        if label not in self.components:
+            raise ValueError(f"{at}: there is no agent {label}; there are {', '.join(self.components)}")
+        if "sweep" in self.components[label]:
+            raise ValueError(f"{at}: the agent has a sweep: search its keys, or give them one value")
+        return _ordered(at, {key: _Range.of(f"{at}.{key}", key, spec) for key, spec in ranges.items()})
+
+    def run(self) -> list[Trial]:
+        """Make all trials, in rounds."""
+        studies = {label: self._study(label) for label in self.ranges}
+        tried: list[Trial] = []
+        rounds = math.ceil(self.trials / BATCH)
+        for k in range(rounds):
+            first, end = self.trials * k // rounds, self.trials * (k + 1) // rounds  # at least two settings
+            asked = {(label, first + i): study.ask() for label, study in studies.items() for i in range(end - first)}
+            batch = [Trial(label, n, _settings(self.ranges[label], trial)) for (label, n), trial in asked.items()]
+            reports = self._race(batch, f"{first:05d}")
+            for trial in batch:  # in the order in which they were asked for
+                optuna_trial = asked[trial.agent, trial.number]
+                for runs, score in reports[trial.agent, trial.number]:
+                    optuna_trial.report(score, runs)
+                self._tell(studies[trial.agent], optuna_trial, trial)
+            tried += batch
+            if self.progress:
+                self._say(tried)
+        return sorted(tried, key=lambda t: (list(self.ranges).index(t.agent), t.number))
+
+    def _study(self, label: str) -> Any:
+        optuna = _optuna()
+        seed = int.from_bytes(hashlib.sha256(f"{self.seed}/{label}".encode()).digest()[:4], "big")
+        samplers = {
+            "tpe": optuna.samplers.TPESampler,
+            "cma-es": optuna.samplers.CmaEsSampler,
+            "random": optuna.samplers.RandomSampler,
+        }
+        if self.sampler not in samplers:
+            raise ValueError(f"tune.sampler: must be tpe, cma-es or random, not {self.sampler!r}")
+        more = {"consider_pruned_trials": True, "warn_independent_sampling": False} if self.sampler == "cma-es" else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            sampler = samplers[self.sampler](seed=seed, **more)
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        given = {r.key: _get(self.components[label], r.key) for r in self.ranges[label]}
+        if all(value is not None for value in given.values()):
+            study.enqueue_trial(given)  # the config's own setting is the first
+        return study
+
+    def _race(self, batch: list[Trial], name: str) -> dict[tuple[str, int], list[tuple[int, float]]]:
+        """Run a batch: few runs of all, then more of the better half (Jamieson & Talwalkar 2016)."""
+        reports: dict[tuple[str, int], list[tuple[int, float]]] = {(t.agent, t.number): [] for t in batch}
+        left, before = batch, 0
+        for stage, runs in enumerate(self._stages(len(batch) // len(self.ranges))):
+            scores = self._scores(left, self.directory / f"{name}-{stage}", runs - before, self.seed + 1 + stage)
+            for t in left:
+                fresh = scores.get((t.agent, t.number), math.nan)
+                t.score = fresh if before == 0 else (before * t.score + (runs - before) * fresh) / runs
+                t.runs = runs
+                if math.isfinite(t.score):
+                    reports[t.agent, t.number].append((runs, t.score))
+                else:
+                    t.state = "failed"
+            before = runs
+            if runs < self.runs:
+                left = list(self._better(left))
+        for t in left:
+            t.state = "complete" if t.state == "running" else t.state
+        return reports
+
+    def _stages(self, settings: int) -> list[int]:
+        """Return the runs that a trial has after each stage."""
+        halvings = min(2, int(math.log2(settings)) - 1) if self.halving and settings > 1 else 0
+        return sorted({max(2, math.ceil(self.runs / 2**k)) for k in range(halvings + 1)})
+
+    def _better(self, batch: list[Trial]) -> Iterator[Trial]:
+        """Yield the better half of the settings of each agent, at least two."""
+        for label in self.ranges:
+            alive = [t for t in batch if t.agent == label and t.state == "running"]
+            alive.sort(key=lambda t: (-t.score, t.number))
+            keep = max(2, math.ceil(len(alive) / 2))
+            yield from alive[:keep]
+            for t in alive[keep:]:
+                t.state = "pruned"
+
+    def _scores(self, batch: list[Trial], output: Path, runs: int, seed: int) -> dict[tuple[str, int], float]:
+        """Run an experiment with these settings as agents and return the score of each that did not fail."""
+        labels = {f"{t.agent} {t.number}": t for t in batch}
+        config = copy.deepcopy(self.config) | {"runs": runs, "seed": seed % 2**64, "name": output.name}
+        config["agents"] = [self.agent(t.agent, t.settings, label) for label, t in labels.items()]
+        config["record"] = {"metrics": [self.metric], "points": 2}
+        config["outputs"] = ["sqlite"]
+        config.pop("compare", None)
+        try:
+            results = run(config, output=output, progress=False)
+        except ExperimentError as e:
+            if e.results is None:
+                raise self._explained(e, labels) from None
+            results = e.results
+        if not (results.runs["status"] == "ok").any():
+            return {}
+        self.scale = self.scale or Goodness.of(results, self.metric)  # of the first stage, which has several agents
+        scores = self.scale.runs(results)
+        ended = scores.groupby("agent").size()
+        means = scores.groupby("agent")["value"].mean()[ended == runs * results.runs["environment"].nunique()]
+        return {(labels[label].agent, labels[label].number): float(mean) for label, mean in means.items()}
+
+    def agent(self, label: str, settings: Settings, name: str) -> dict[str, Any]:
+        """Return the config of an agent with settings."""
+        component: dict[str, Any] = copy.deepcopy(self.components[label]) | {"name": name}
+        for r in self.ranges[label]:
+            if r.key in settings:
+                _set(component, r.key, settings[r.key])
+            else:
+                _unset(component, r.key)
+        return component
+
+    def _explained(self, e: ExperimentError, labels: Mapping[str, Trial]) -> ExperimentError:
+        """Say which setting rlrun refused."""
+        path, _, rest = str(e.path).partition("]")
+        if not path.startswith("agents["):
+            return e
+        trial = list(labels.values())[int(path.removeprefix("agents["))]
+        message = str(e).splitlines()[0].partition(": ")[2]
+        explained = ExperimentError(
+            f"tune.agents.{trial.agent}: the setting {trial.settings} is refused: {rest.removeprefix('.')}: {message}; "
+            "narrow a range, or say with when where a parameter has an effect"
+        )
+        explained.path = f"tune.agents.{trial.agent}"
+        return explained
+
+    def _tell(self, study: Any, optuna_trial: Any, trial: Trial) -> None:
+        state = _optuna().trial.TrialState
+        if trial.state == "complete":
+            study.tell(optuna_trial, trial.score)
+        else:
+            study.tell(optuna_trial, state=state.PRUNED if trial.state == "pruned" else state.FAIL)
+
+    def _say(self, tried: list[Trial]) -> None:
+        parts = []
+        for label in self.ranges:
+            done = [t for t in tried if t.agent == label]
+            top = max((t.score for t in done if t.state == "complete"), default=math.nan)
+            parts.append(f"{label}: {len(done)} of {self.trials} settings, best {top:.4g}")
+        print("; ".join(parts), file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class _Range:
+    """What a parameter may be."""
+
+    key: str
+    low: float = 0
+    high: float = 0
+    log: bool = False
+    integer: bool = False
+    values: tuple[str, ...] = ()
+    """Choices, as JSON: Optuna knows text, numbers and truth values alone."""
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, at: str, key: str, spec: Any) -> _Range:
+        if not isinstance(spec, Mapping):
+            raise ValueError(f"{at}: must be a mapping with low and high, or with values, not {spec!r}")
+        if unknown := set(spec) - {"low", "high", "log", "integer", "values", "when"}:
+            raise ValueError(f"{at}.{min(unknown)}: unknown key; there are low, high, log, integer, values and when")
+        when = dict(spec.get("when") or {})
+        if "values" in spec:
+            if others := set(spec) - {"values", "when"}:
+                raise ValueError(f"{at}.{min(others)}: has no effect beside values")
+            values = tuple(dict.fromkeys(json.dumps(v, sort_keys=True) for v in spec["values"]))
+            if len(values) < 2:
+                raise ValueError(f"{at}.values: needs two different values; one value belongs into params")
+            return cls(key, values=values, when=when)
+        low, high = (_finite(f"{at}.{name}", spec.get(name)) for name in ("low", "high"))
+        if not low < high:
+            raise ValueError(f"{at}: low must be less than high, and {low} is not less than {high}")
+        if spec.get("log") and low <= 0:
+            raise ValueError(f"{at}.low: must be positive in a range with log, not {low}")
+        if spec.get("integer") and (low != int(low) or high != int(high)):
+            raise ValueError(f"{at}: low and high must be whole numbers in a range of integers")
+        return cls(key, low, high, bool(spec.get("log")), bool(spec.get("integer")), (), when)
+
+    def suggest(self, trial: Any) -> Any:
+        if self.values:
+            return json.loads(trial.suggest_categorical(self.key, list(self.values)))
+        if self.integer:
+            return trial.suggest_int(self.key, int(self.low), int(self.high), log=self.log)
+        return trial.suggest_float(self.key, self.low, self.high, log=self.log)
+
+
+def _finite(at: str, x: Any) -> float:
+    if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):
+        raise ValueError(f"{at}: must be a finite number, not {x!r}")
+    return x
+
+
+def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
+    """Return ranges so that each comes after those that its when names."""
+    done: dict[str, _Range] = {}
+    while len(done) < len(ranges):
+        ready = [r for r in ranges.values() if r.key not in done and all(k in done or k not in ranges for k in r.when)]
+        if not ready:
+            stuck = [key for key in ranges if key not in done]
+            raise ValueError(f"{at}.{stuck[0]}.when: depends on itself")
+        for r in ready:
+            for key in r.when:
+                if key not in ranges:
+                    raise ValueError(f"{at}.{r.key}.when: {key} has no range, so it is the same in all trials")
+            done[r.key] = r
+    return list(done.values())
+
+
+def _settings(ranges: list[_Range], trial: Any) -> Settings:
+    settings: Settings = {}
+    for r in ranges:
+        if all(key in settings and settings[key] == value for key, value in r.when.items()):
+            settings[r.key] = r.suggest(trial)
+    return settings
+
+
+def _best(trials: list[Trial]) -> Trial:
+    complete = [t for t in trials if t.state == "complete"]
+    if not complete:
+        raise ExperimentError(f"every setting of {trials[0].agent} that was tried failed")
+    return max(complete, key=lambda t: (t.score, -t.number))
+
+
+def _row(t: Trial) -> dict[str, Any]:
+    return {"agent": t.agent, "trial": t.number, "state": t.state, "runs": t.runs, "score": t.score}
+
+
+def _runs(trials: list[Trial]) -> int:
+    return sum(t.runs for t in trials)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _count(spec: Mapping[str, Any], key: str, default: int) -> int:
+    n = spec.get(key, default)
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise ValueError(f"tune.{key}: must be a whole number of at least 2, not {n!r}")
+    return n
+
+
+def _path(key: str) -> list[str]:
+    words = key.split(".")
+    return words if words[0] == "exploration" else ["params", *words]
+
+
+def _get(component: Mapping[str, Any], key: str) -> Any:
+    x: Any = component
+    for word in _path(key):
+        x = x.get(word) if isinstance(x, Mapping) else None
+    return x
+
+
+def _set(component: dict[str, Any], key: str, value: Any) -> None:
+    *path, last = _path(key)
+    for word in path:
+        component = component.setdefault(word, {})
+    component[last] = value
+
+
+def _unset(component: dict[str, Any], key: str) -> None:
+    *path, last = _path(key)
+    for word in path:
+        component = component.get(word, {})
+    component.pop(last, None)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna  # noqa: PLC0415  optional
+    except ImportError as e:
+        raise ImportError("rlrun.tune needs Optuna: pip install 'rlrun[tune]'") from e
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna

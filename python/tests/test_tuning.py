@@ -1,0 +1,206 @@
+"""Searches for settings, and how much agents owe to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlrun
+from rlrun._sensitivity import _measures
+from rlrun.tuning import _ordered, _Range, _Search, _settings
+
+pytestmark = pytest.mark.usefixtures("program")
+
+RANGES = {
+    "step": {"low": 0.01, "high": 1, "log": True},
+    "policy": {"values": ["epsilon-greedy", "softmax"]},
+    "epsilon": {"low": 0.001, "high": 0.5, "log": True, "when": {"policy": "epsilon-greedy"}},
+    "temperature": {"low": 0.01, "high": 1, "log": True, "when": {"policy": "softmax"}},
+}
+
+
+def config(**tune: Any) -> dict[str, Any]:
+    return {
+        "environments": [{"plugin": "chain"}],
+        "agents": [{"plugin": "q-learning"}, {"plugin": "dyna-q"}],
+        "runs": 6,
+        "steps": 300,
+        "tune": {"trials": 12, "runs": 8, "agents": {"q-learning": RANGES}} | tune,
+    }
+
+
+def test_search(tmp_path):
+    found = rlrun.tune(config(), output=tmp_path, progress=False)
+    trials = found.trials
+    assert len(trials) == 12
+    assert set(trials["state"]) == {"complete", "pruned"}
+    assert (trials.query("state == 'complete'")["runs"] == 8).all()
+    assert (trials.query("state == 'pruned'")["runs"] < 8).all()
+    best = trials.query("state == 'complete'").sort_values("score").iloc[-1]
+    assert found.best["q-learning"]["step"] == best["step"]
+    assert ("epsilon" in found.best["q-learning"]) == (best["policy"] == "epsilon-greedy")
+    # Selection seeds are not evaluation seeds.
+    assert (found.results.runs.groupby("agent").size() == 6).all()
+    evaluation = (tmp_path / "evaluation" / "experiment.yaml").read_text(encoding="utf-8")
+    assert "seed: 1\n" in evaluation
+    for path in (tmp_path / "search").iterdir():
+        assert "seed: 1\n" not in (path / "experiment.yaml").read_text(encoding="utf-8")
+    assert "dyna-q" in repr(found)
+    # Done again, it makes no run and finds the same.
+    ages = {path: path.stat().st_mtime_ns for path in tmp_path.glob("**/*.jsonl")}
+    again = rlrun.tune(config(), output=tmp_path, progress=False)
+    assert again.trials.equals(trials)
+    assert ages == {path: path.stat().st_mtime_ns for path in tmp_path.glob("**/*.jsonl")}
+
+
+def test_better_settings_win(tmp_path):
+    """A setting that can only do harm, a random action in every step, is not chosen."""
+    ranges = {"epsilon": {"values": [1, 0.1]}}
+    found = rlrun.tune(config(agents={"q-learning": ranges}, trials=6, sampler="random"), output=tmp_path)
+    assert found.best["q-learning"] == {"epsilon": 0.1}
+
+
+@pytest.mark.parametrize("sampler", ["cma-es", "random"])
+def test_samplers(tmp_path, sampler):
+    ranges = {"step": RANGES["step"], "epsilon": {"low": 0.0, "high": 0.5}}
+    found = rlrun.tune(config(agents={"q-learning": ranges}, sampler=sampler, trials=9), output=tmp_path)
+    assert found.trials["step"].between(0.01, 1).all()
+
+
+def test_the_setting_of_the_config_is_the_first(tmp_path):
+    c = config(agents={"q-learning": {"step": RANGES["step"]}}, trials=2, halving=False)
+    c["agents"][0]["params"] = {"step": 0.123}
+    assert rlrun.tune(c, output=tmp_path, progress=False).trials["step"][0] == 0.123
+
+
+def test_several_environments_have_scores(tmp_path):
+    c = config(trials=4, halving=False)
+    c["environments"] = [{"plugin": "chain"}, {"plugin": "riverswim"}]
+    found = rlrun.tune(c, output=tmp_path, progress=False)
+    assert (found.trials["score"] < 1).all()  # chain alone earns more than 1 in every step
+    c["tune"]["metric"] = "discounted_return"
+    with pytest.raises(ValueError, match="chain has no known scale for discounted_return"):
+        rlrun.tune(c, output=tmp_path / "b", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("tune", "message"),
+    [
+        ({"agents": {}}, "tune.agents: is missing"),
+        ({"agents": {"sarsa": RANGES}}, "tune.agents.sarsa: there is no agent sarsa"),
+        ({"trials": 1}, "tune.trials: must be a whole number of at least 2"),
+        ({"sampler": "grid"}, "tune.sampler: must be tpe, cma-es or random"),
+        ({"budget": 3}, "tune.budget: unknown key"),
+        ({"agents": {"q-learning": {"step": {"low": 1, "high": 1}}}}, "step: low must be less than high"),
+        ({"agents": {"q-learning": {"step": {"low": 0, "high": 1, "log": True}}}}, "step.low: must be positive"),
+        ({"agents": {"q-learning": {"step": {"low": 0.1}}}}, "step.high: must be a finite number, not None"),
+        ({"agents": {"q-learning": {"step": {"low": 0.1, "high": float("nan")}}}}, "step.high: must be a finite"),
+        ({"agents": {"q-learning": {"step": {"values": [1, 1]}}}}, "step.values: needs two different values"),
+        ({"agents": {"q-learning": {"step": {"values": [1, 2], "log": True}}}}, "step.log: has no effect"),
+        ({"agents": {"q-learning": {"step": {"low": 1, "high": 2.5, "integer": True}}}}, "must be whole numbers"),
+        ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"x": 1}}}}}, "when: x has no range"),
+        ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"step": 1}}}}}, "depends on itself"),
+    ],
+)
+def test_what_is_wrong_has_its_key(tmp_path, tune, message):
+    with pytest.raises(ValueError, match=message):
+        rlrun.tune(config(**tune), output=tmp_path, progress=False)
+
+
+def test_a_setting_that_is_refused_is_named(tmp_path):
+    ranges = {"step": {"low": 2, "high": 3}}
+    with pytest.raises(
+        rlrun.ExperimentError, match=r"tune.agents.q-learning: the setting .* params.step: must be at most 1"
+    ):
+        rlrun.tune(config(agents={"q-learning": ranges}), output=tmp_path, progress=False)
+
+
+def test_classes_and_failing_settings(tmp_path):
+    class Fixed(rlrun.Agent):
+        arm: int = rlrun.param(0, "The action.", minimum=0, maximum=3)
+
+        def __init__(self, arm: int = 0) -> None:
+            self.arm = arm
+
+        def begin(self, spec, seed):
+            self.n = spec.action.n
+
+        def select_action(self, observation):
+            return min(self.arm, self.n - 1)
+
+        def update(self, t):
+            if self.arm >= self.n:
+                raise ValueError("no such arm")
+
+    c = {
+        "environments": [{"plugin": "bernoulli-bandit", "params": {"means": [0.2, 0.9]}}],
+        "agents": [{"plugin": Fixed, "name": "fixed"}],
+        "runs": 4,
+        "steps": 20,
+        "tune": {"trials": 4, "runs": 2, "agents": {"fixed": {"arm": {"low": 0, "high": 3, "integer": True}}}},
+    }
+    found = rlrun.tune(c, output=tmp_path, progress=False)
+    failed = found.trials.query("arm >= 2")
+    assert (failed["state"] == "failed").all()
+    assert found.best["fixed"]["arm"] == found.trials.query("arm < 2")["arm"].max()
+
+
+def test_ranges_come_after_those_that_they_depend_on():
+    class Trial:
+        def suggest_float(self, key, low, high, log):
+            return low
+
+        def suggest_categorical(self, key, values):
+            return values[0]
+
+    ranges = _ordered("", {key: _Range.of("", key, spec) for key, spec in reversed(list(RANGES.items()))})
+    assert set(_settings(ranges, Trial())) == {"step", "policy", "epsilon"}
+
+
+def test_stages():
+    def stages(settings: int, **tune: Any) -> list[int]:
+        return _Search(config(**tune), Path(), False)._stages(settings)
+
+    assert stages(8, runs=16) == [4, 8, 16]
+    assert stages(4, runs=16) == [8, 16]
+    assert stages(2, runs=16) == [16]
+    assert stages(8, runs=16, halving=False) == [16]
+    assert stages(8, runs=3) == [2, 3]
+
+
+def test_sensitivity_of_noise_is_none():
+    """Of equal settings the best looks better than it is; on other runs it is as the others are."""
+    rng = np.random.default_rng(1)
+    found = [_measures(rng.normal(size=(16, 2, 10)), splits=50, samples=2) for _ in range(60)]
+    tuned, one, best = (np.mean([m[name] for m in found]) for name in ("tuned", "one", "best"))
+    assert best > 0.2  # the largest of ten means of 32 values
+    assert abs(tuned) < 0.1  # 4 standard errors
+    assert abs(one) < 0.1
+
+
+def test_sensitivity_of_known_settings():
+    """Two settings, each the best of one environment: tuning for each brings half of the difference."""
+    values = np.random.default_rng(1).normal(scale=0.01, size=(20, 2, 2)) + np.array([[1, 0], [0, 1]])
+    m = _measures(values)
+    assert m["tuned"] == pytest.approx(1, abs=0.02)
+    assert m["one"] == pytest.approx(0.5, abs=0.02)
+    assert m["sensitivity"] == pytest.approx(0.5, abs=0.02)
+    assert m["sensitivity_ci_low"] <= m["sensitivity"] <= m["sensitivity_ci_high"]
+
+
+def test_sensitivity(tmp_path):
+    sweep = {"plugin": "q-learning", "sweep": {"step": [0.01, 0.5], "epsilon": [0.1, 1]}}
+    c = {"environments": [{"plugin": "chain"}], "agents": [{"plugin": "random"}, sweep], "runs": 6, "steps": 300}
+    rlrun.run(c, output=tmp_path / "a", progress=False)
+    found = rlrun.sensitivity(tmp_path / "a")
+    assert list(found.table["agent"]) == ["q-learning"]
+    assert found.table["settings"][0] == 4
+    assert found.table["runs"][0] == 6
+    assert "4 settings, 6 runs" in repr(found)
+    c["agents"] = ["random"]
+    rlrun.run(c, output=tmp_path / "b", progress=False)
+    with pytest.raises(ValueError, match=r"no agent of .* has a sweep"):
+        rlrun.sensitivity(tmp_path / "b")
