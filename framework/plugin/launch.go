@@ -40,6 +40,9 @@ type LaunchOptions struct {
 	// Check, if not nil, is called with the digests of the files that the process is about to
 	// be started from (Found.Digests). With an error, which Launch returns, nothing is started.
 	Check func(files map[string]string) error
+	// CheckSources, if not nil, is called with every answer of Process.Sources, which returns
+	// its error.
+	CheckSources func(sources map[string]string) error
 	// Env holds further environment variables, NAME=value. A plugin inherits only a list
 	// of them (PATH, HOME, locale, those of Python, the dynamic linker, CUDA, NVIDIA, JAX
 	// and XLA): parameters go through the protocol.

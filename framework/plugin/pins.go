@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +18,15 @@ import (
 // Pins holds the digests of the files of plugins: the content of a lock file. A
 // plugin's files are its executable and every argument that names a file, such as
 // the script that an interpreter runs. Of a plugin in Python, the modules of the
-// project and the versions of the packages that it imports before it opens
-// anything are pinned too (Process.Sources). Files that other programs load later
-// are not pinned.
+// project and the versions of the packages that it imports are pinned too (Process.Sources).
+// Files that other programs load are not pinned.
 type Pins struct {
 	// Version of the format: 1.
 	Version int `yaml:"version" json:"version"`
 	// Plugins maps the command line of a plugin, as configs have it, to the
 	// digests of its files: "sha256:" and hexadecimal digits, by name. Among them are
-	// modules and packages, "module maze" and "package numpy"; these have versions.
+	// modules and packages, "module maze" and "package numpy"; these have versions. "later "
+	// precedes what a process has not imported before it opens anything.
 	Plugins map[string]map[string]string `yaml:"plugins" json:"plugins"`
 }
 
@@ -36,6 +37,7 @@ const (
 	pinsVersion = 1
 	pinsHeader  = "# Plugins as rlrun plugin lock found them. rlrun run refuses one that is not as it\n# is here.\n"
 	digestKind  = "sha256:"
+	moduleKind  = "module "
 )
 
 // ReadPins reads a lock file. The error wraps fs.ErrNotExist if there is none.
@@ -106,38 +108,74 @@ func (p *Pins) Has(reference string, args ...string) bool {
 // that was started, such as the interpreter of a script.
 const ofProcess = "process "
 
+// Later begins the name of what a process has not imported before it opens anything.
+const Later = "later "
+
+// CheckSources returns an error wrapping ErrNotPinned if a process has loaded code, in a step for
+// example, that is other than when the plugin was pinned, or modules of the plugin that were not
+// pinned.
+func (p *Pins) CheckSources(lock string, sources map[string]string, reference string, args ...string) error {
+	name := commandLine(reference, args)
+	known := maps.Clone(sources)
+	maps.DeleteFunc(known, func(source, _ string) bool {
+		return p.Plugins[name][source] == "" && p.Plugins[name][Later+source] == ""
+	})
+	for _, source := range slices.Sorted(maps.Keys(sources)) {
+		if known[source] == "" && strings.HasPrefix(source, moduleKind) {
+			return fmt.Errorf("plugin %s is %w: it has loaded %s, which %s does not have; run rlrun plugin lock CONFIG, which opens it and plays some steps, or import the module at the top of the program and lock that",
+				name, ErrNotPinned, source, lock)
+		}
+	}
+	return p.same(lock, known, name)
+}
+
 // isSource tells what only a process can report from a file.
 func isSource(name string) bool {
-	return strings.HasPrefix(name, "module ") || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
+	return strings.HasPrefix(name, moduleKind) || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
 }
 
 func (p *Pins) check(lock string, now map[string]string, process bool, reference string, args []string) error {
 	name := commandLine(reference, args)
-	renew := "rlrun plugin lock " + name
-	if strings.ContainsRune(name, ' ') {
-		renew = fmt.Sprintf("rlrun plugin lock '%s'", name)
-	}
 	pinned, ok := p.Plugins[name]
 	if !ok {
-		return fmt.Errorf("plugin %s is %w: %s does not have it; add it with %s", name, ErrNotPinned, lock, renew)
+		return fmt.Errorf("plugin %s is %w: %s does not have it; add it with %s", name, ErrNotPinned, lock, p.renew(name))
 	}
-	for _, file := range slices.Sorted(maps.Keys(now)) {
-		if was := pinned[file]; was != now[file] {
-			if was == "" {
-				was = "none"
-			}
-			return fmt.Errorf("plugin %s is %w: the digest of %s is %s, in %s it is %s; if the change is meant, run %s",
-				name, ErrNotPinned, file, now[file], lock, was, renew)
-		}
+	if err := p.same(lock, now, name); err != nil {
+		return err
 	}
 	for _, file := range slices.Sorted(maps.Keys(pinned)) {
-		unknown := isSource(file) && !process || strings.HasPrefix(file, ofProcess) && !seesPrograms
+		unknown := isSource(file) && !process || strings.HasPrefix(file, ofProcess) && !seesPrograms || strings.HasPrefix(file, Later)
 		if now[file] == "" && !unknown {
 			return fmt.Errorf("plugin %s is %w: %s has a file %s, which is not there; if that is meant, run %s",
-				name, ErrNotPinned, lock, file, renew)
+				name, ErrNotPinned, lock, file, p.renew(name))
 		}
 	}
 	return nil
+}
+
+// same compares digests with those that are pinned.
+func (p *Pins) same(lock string, now map[string]string, name string) error {
+	pinned := p.Plugins[name]
+	for _, file := range slices.Sorted(maps.Keys(now)) {
+		if was := cmp.Or(pinned[file], pinned[Later+file]); was != now[file] {
+			return fmt.Errorf("plugin %s is %w: the digest of %s is %s, in %s it is %s; if the change is meant, run %s",
+				name, ErrNotPinned, file, now[file], lock, cmp.Or(was, "none"), p.renew(name))
+		}
+	}
+	return nil
+}
+
+// renew is the command that pins a plugin anew.
+func (p *Pins) renew(name string) string {
+	for file := range p.Plugins[name] {
+		if strings.HasPrefix(file, Later) {
+			return "rlrun plugin lock CONFIG, with the config that it was locked with"
+		}
+	}
+	if strings.ContainsRune(name, ' ') {
+		name = "'" + name + "'"
+	}
+	return "rlrun plugin lock " + name
 }
 
 // commandLine is a reference with its arguments in one string, however a config

@@ -32,6 +32,7 @@ type Process struct {
 	name         string
 	description  vector.Description
 	digests      map[string]string
+	checkSources func(map[string]string) error
 	wire         pb.PluginClient
 	decisions    pb.DecisionsClient
 	openTimeout  time.Duration
@@ -53,7 +54,7 @@ var _ vector.Plugin = (*Process)(nil)
 
 func newProcess(o LaunchOptions, conn grpc.ClientConnInterface, t *subprocess.Tail) *Process {
 	p := &Process{
-		name: o.Name, wire: pb.NewPluginClient(conn), decisions: pb.NewDecisionsClient(conn), tail: t,
+		name: o.Name, checkSources: o.CheckSources, wire: pb.NewPluginClient(conn), decisions: pb.NewDecisionsClient(conn), tail: t,
 		openTimeout: o.OpenTimeout, callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
 	}
 	p.ctx, p.end = context.WithCancelCause(context.Background())
@@ -165,7 +166,10 @@ func (p *Process) Sources(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reply.Sources, nil
+	if p.checkSources != nil && len(reply.Sources) > 0 {
+		err = p.checkSources(reply.Sources)
+	}
+	return reply.Sources, err
 }
 
 // OpenEnvironment implements vector.Plugin. The environment has

@@ -58,14 +58,14 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 	defer w.close()
 	witness := witness{hash: maphash.MakeSeed(), runs: make([][]answer, runs)}
 	for run := range runs {
-		if err := w.observe(ctx, &witness, run); err != nil {
+		if err := w.observe(ctx, &witness, run, x.Plan.Config.Steps); err != nil {
 			return nil, err
 		}
 	}
 	w.close()
 	witness.compare = true
 	for run := runs - 1; run >= 0; run-- {
-		err := w.observe(ctx, &witness, run)
+		err := w.observe(ctx, &witness, run, x.Plan.Config.Steps)
 		var d *differs
 		if errors.As(err, &d) {
 			comp := map[string]plan.Component{"environment": x.Plan.Environments[c.Environment], "agent": x.Plan.Agents[c.Agent]}[d.part]
@@ -79,8 +79,52 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 	return nil, nil
 }
 
-// observe plays a run in one lane and lets w see all answers.
-func (x *worker) observe(ctx context.Context, w *witness, run int) error {
+// loadSteps is how many steps Load plays.
+const loadSteps = 100
+
+// Load opens every environment and agent of a checked experiment and plays some steps with it, so
+// that plugins load what they load then. It writes nothing.
+func (x *Runner) Load(ctx context.Context) error {
+	x.pool.retain()
+	loaded := map[string]bool{}
+	for _, c := range x.Plan.Cells {
+		e, a := x.Plan.Environments[c.Environment], x.Plan.Agents[c.Agent]
+		names := []string{plan.EnvironmentsKey + e.Name, plan.AgentsKey + a.Name}
+		if loaded[names[0]] && loaded[names[1]] {
+			continue
+		}
+		loaded[names[0]], loaded[names[1]] = true, true
+		if err := x.load(ctx, c); err != nil {
+			return fmt.Errorf("%s in %s: %w", a.Name, e.Name, err)
+		}
+	}
+	return nil
+}
+
+func (x *Runner) load(ctx context.Context, c plan.Cell) error {
+	w := &worker{execution: &execution{plan: x.Plan, warm: x.warm, open: x.plugins.Open, session: &store.Session{}}}
+	w.at(c)
+	defer w.close()
+	err := w.observe(ctx, &witness{hash: maphash.MakeSeed(), runs: make([][]answer, 1)}, 0, min(loadSteps, x.Plan.Config.Steps))
+	if err != nil {
+		return err
+	}
+	plugins := []vector.Plugin{w.env.plugin, w.agent.plugin}
+	for _, part := range w.parts.opened {
+		plugins = append(plugins, part.plugin)
+	}
+	for _, p := range plugins {
+		if process, ok := p.(store.Process); ok {
+			if _, err := process.Sources(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// observe plays steps of a run in one lane and lets w see all answers.
+func (x *worker) observe(ctx context.Context, w *witness, run, steps int) error {
 	lanes, err := x.instances(ctx, 1)
 	if err != nil {
 		return err
@@ -91,7 +135,7 @@ func (x *worker) observe(ctx context.Context, w *witness, run int) error {
 		Agent:       lanes.agent,
 		Runs:        []int{run},
 		Seeds:       seed.NewSource(*x.plan.Config.Seed, lanes.env.Spec().ID),
-		Steps:       x.plan.Config.Steps,
+		Steps:       steps,
 		Discount:    1,
 	})
 	return err

@@ -154,14 +154,27 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	err = cmp.Or(w.session.Unchanged(ctx, e, envPlugin), w.session.Unchanged(ctx, a, agentPlugin), w.session.Unchanged(ctx, a.Files(), nil), w.sameSpec(w.cell, env.Spec()))
-	for _, o := range w.parts.opened {
-		err = cmp.Or(err, w.session.Unchanged(ctx, o.component, o.plugin))
-	}
-	if err != nil {
+	if err = cmp.Or(w.unchanged(ctx, envPlugin, agentPlugin, true), w.sameSpec(w.cell, env.Spec())); err != nil {
 		return nil, nil, errors.Join(err, agent.Close(), env.Close())
 	}
 	return env, agent, nil
+}
+
+// unchanged returns an error if the code of the cell's plugins or, with files, a file of their
+// parameters has changed (see store.Session.Unchanged).
+func (w *worker) unchanged(ctx context.Context, envPlugin, agentPlugin vector.Plugin, files bool) error {
+	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
+	of := func(c plan.Component, p any) error {
+		if !files {
+			c.Params = nil
+		}
+		return w.session.Unchanged(ctx, w.agents, c, p)
+	}
+	err := cmp.Or(of(e, envPlugin), of(a, agentPlugin), of(a.Files(), nil))
+	for _, o := range w.parts.opened {
+		err = cmp.Or(err, of(o.component, o.plugin))
+	}
+	return err
 }
 
 // sameSpec refuses an environment that describes itself otherwise than in the first process
@@ -249,6 +262,9 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	}
 	outcomes, err := loop.Run(ctx, b)
 	w.live.ended(w)
+	if err == nil { // code that was loaded in a step, before any of the runs counts
+		err = w.unchanged(ctx, w.env.plugin, w.agent.plugin, false)
+	}
 	if err != nil {
 		w.notify(-made) // they will be made again
 		if followed != nil {
@@ -311,7 +327,7 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 		return err
 	}
 	w.close()
-	if errors.Is(err, store.ErrChanged) {
+	if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrOtherPrograms) {
 		w.stop(err)
 	}
 	if cause := context.Cause(ctx); cause != nil {

@@ -71,6 +71,9 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 			return nil, err
 		}
 	}
+	if err := s.rebind(c.dir, c.runs.Entries, shard.Of == 0); err != nil {
+		return nil, err
+	}
 	if err := result.Check(ctx, p.Meta(), c.runs.All()); err != nil {
 		return nil, c.dir.Explain(err)
 	}

@@ -35,6 +35,7 @@ const (
 	metricsFile    = "metrics.json"      // which metrics plugins declared
 	lockFile       = ".rlrun.lock"       // is there while somebody writes to the directory
 	provenanceDir  = "provenance"        // of shards
+	loadedDir      = provenanceDir + "/loaded"
 	shardsDir      = ".shards"
 	stageFile      = shardsDir + "/stage"
 	liveDir        = ".live"
@@ -106,6 +107,9 @@ const lateFile = 10 * time.Second
 
 // writeOnce writes a file unless there is one, and returns when it can be read.
 func (d Dir) writeOnce(name string, data []byte) error {
+	if err := disk.MkdirAll(d.fileSystem(), filepath.Dir(d.path(name))); err != nil {
+		return err
+	}
 	err := disk.WriteOnce(d.fileSystem(), d.path(name), func(w io.Writer) error { _, err := w.Write(data); return err })
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -32,8 +32,9 @@ func FuzzDirectory(f *testing.F) {
 	must.Do(f, d.Report(&ShardStatus{Shard: 0, Of: 2, State: ShardRunning, Runs: 3}))
 	must.Do(f, d.writeJSON(provenanceDir+"/shard-"+shardFile(shard, ".json"), &Provenance{Session: *session, Shards: 2}))
 	d.LiveFile(plan.Shard{}).Write(&result.Live{Cells: []result.LiveCell{{Environment: "coin", Agent: "one", Curves: []result.LiveCurve{{Metric: "reward", Runs: []int{1}, Mean: []float64{0.5}}}}}})
+	must.Do(f, d.writeJSON(loadedDir+"/x.json", loaded{"coin", session.Plugins[0].Program, "module x", "sha256:00", session.Started}))
 	var good [][]byte
-	names := []string{ConfigFile, ProvenanceFile, tasksFile, metricsFile, stageFile, shardsDir + "/0-of-2.json", provenanceDir + "/shard-0-of-2.json", liveDir + "/run.json"}
+	names := []string{ConfigFile, ProvenanceFile, tasksFile, metricsFile, stageFile, shardsDir + "/0-of-2.json", provenanceDir + "/shard-0-of-2.json", liveDir + "/run.json", loadedDir + "/x.json"}
 	for i, name := range names {
 		data := must.Get(os.ReadFile(d.path(name)))(f)
 		f.Add(byte(i), data)

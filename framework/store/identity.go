@@ -237,24 +237,35 @@ func (s *Session) plugin(name string, args []string) *PluginProvenance {
 	return nil
 }
 
+// Process is a plugin that can tell what code its processes have loaded: digests and versions, by
+// name.
+type Process interface {
+	Sources(ctx context.Context) (map[string]string, error)
+}
+
 // Unchanged returns an error, which wraps ErrChanged, if a file that a component's parameters
-// name, or a module that its plugin has imported, is not what it was when the plugin was
-// identified. A file that is gone is the plugin's matter.
-func (s *Session) Unchanged(ctx context.Context, c plan.Component, plugin any) error {
+// name, or code that its plugin has loaded, is not what it was when the plugin was
+// identified. Code that it has loaded since is bound to the output directory (see bind). A file
+// that is gone is the plugin's matter.
+func (s *Session) Unchanged(ctx context.Context, d Dir, c plan.Component, plugin any) error {
 	p := s.plugin(c.Plugin, c.Args)
 	if p == nil {
 		return nil
 	}
-	if process, ok := plugin.(interface {
-		Sources(context.Context) (map[string]string, error)
-	}); ok && len(p.Sources) > 0 {
+	if process, ok := plugin.(Process); ok && len(p.Sources) > 0 {
 		sources, err := process.Sources(ctx)
 		if err != nil {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(sources)) {
-			if was := p.Sources[name]; was != "" && was != sources[name] {
-				return fmt.Errorf("plugin %s %w: %s was %s and is %s", c.CommandLine(), ErrChanged, name, shorten(was), shorten(sources[name]))
+			was, reason := p.Sources[name], ErrChanged
+			if was == "" {
+				if was, reason, err = s.bind(d, p, name, sources[name]); err != nil {
+					return err
+				}
+			}
+			if was != sources[name] {
+				return fmt.Errorf("plugin %s %w: %s was %s and is %s", c.CommandLine(), reason, name, shorten(was), shorten(sources[name]))
 			}
 		}
 	}

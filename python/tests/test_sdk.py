@@ -989,10 +989,11 @@ BY_HAND = """
 import importlib.util, runpy, sys
 import rlrun
 from rlrun import _loading, _sources
-spec = importlib.util.spec_from_file_location("hand", "hand.py")
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-runpy.run_path("run.py")
+for file in ("hand.py", "other.py", "hand.py"):  # two files of one name
+    spec = importlib.util.spec_from_file_location("hand", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    runpy.run_path("run.py")
 sys.path.insert(0, "lib.zip")
 import packed
 try:
@@ -1000,8 +1001,17 @@ try:
 except KeyError:
     pass
 found = _sources.imported()
-for name, file in {"hand": "hand.py", "run.py": "run.py", "packed": "lib.zip", "gone": "gone.py"}.items():
+files = {"hand": "hand.py", "other.py": "other.py", "run.py": "run.py", "packed": "lib.zip", "gone": "gone.py"}
+for name, file in files.items():
     assert found[f"module {name}"] == _loading.digest(open(file, "rb").read()), name
+open("run.py", "a").write("\\n")
+try:
+    runpy.run_path("run.py")
+except ImportError as e:
+    assert "run.py changed while the experiment ran" in str(e)
+else:
+    raise AssertionError("two programs of one path")
+assert _sources.imported() == found
 """
 
 
@@ -1010,7 +1020,7 @@ def test_modules_that_no_import_lists_are_digested(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "lib.zip", "w") as archive:
         archive.writestr("packed.py", "x = 1\n")
     gone = "import sys\ndel sys.modules['gone']\n"
-    for name, code in {"hand": "x = 1\n", "run": "x = 2\n", "gone": gone, "load": BY_HAND}.items():
+    for name, code in {"hand": "x = 1\n", "other": "x = 3\n", "run": "x = 2\n", "gone": gone, "load": BY_HAND}.items():
         (tmp_path / f"{name}.py").write_text(code)
     environ = os.environ | {"RLRUN_PLUGIN": "1"}
     subprocess.run([sys.executable, "load.py"], cwd=tmp_path, env=environ, check=True, timeout=60)

@@ -17,7 +17,8 @@ from types import CodeType
 from typing import Any
 
 loaded: dict[str, str] = {}
-"""The digests of the modules that were loaded, by name: "sha256:" and hexadecimal digits."""
+"""The digests of the modules that were loaded, by name: "sha256:" and hexadecimal digits. If a loader that is called by
+hand gives several files one name, the further ones have their paths for names."""
 
 run: dict[str, str] = {}
 """The digests of other files whose code was run, by path from the working directory."""
@@ -25,7 +26,7 @@ run: dict[str, str] = {}
 told: dict[str, str] = {}
 """The digests of modules that the host was told before they were loaded."""
 
-_compiled: set[str] = set()  # paths of what is in loaded
+_paths: dict[str, str] = {}  # of what is in loaded, by name
 
 
 def digest(data: bytes) -> str:
@@ -42,12 +43,24 @@ def _get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
     if installed(path):
         return _usual(self, fullname)
     data = self.get_data(path)
-    loaded[fullname] = digest(data)
-    _compiled.add(path)
-    if told.get(fullname, loaded[fullname]) != loaded[fullname]:
-        raise ImportError(f"{path} changed while the experiment ran", name=fullname, path=path)
+    name = fullname if _paths.setdefault(fullname, path) == path else _relative(path)
+    _same(loaded, name, path, digest(data))
+    _same(told, name, path, digest(data))
     code: CodeType = self.source_to_code(data, path)
     return code
+
+
+def _same(known: dict[str, str], name: str, path: str, now: str) -> None:
+    """Refuse code that has changed since it was first run, or since the host was told of it."""
+    if known.setdefault(name, now) != now:
+        raise ImportError(f"{path} changed while the experiment ran", name=name, path=path)
+
+
+def _relative(path: str) -> str:
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # on another drive
+        return path
 
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
@@ -62,14 +75,14 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
     if event != "exec" or not isinstance(arguments[0], CodeType):
         return
     path = arguments[0].co_filename
-    if path[:1] == "<" or path in _compiled or installed(path):
+    if path[:1] == "<" or path in _paths.values() or installed(path):
         return
     try:
         with open(path, "rb") as f:
-            run[os.path.relpath(path)] = digest(f.read())
-    except (OSError, ValueError):  # no file, or on another drive
+            data = f.read()
+    except (OSError, ValueError):  # no file
         return
-    _compiled.add(path)
+    _same(run, _relative(path), path, digest(data))
 
 
 def install() -> None:
@@ -83,7 +96,7 @@ def install() -> None:
             try:
                 with open(path, "rb") as f:
                     loaded[name] = digest(f.read())
-                _compiled.add(path)
+                _paths[name] = path
             except OSError:
                 continue
     sys.addaudithook(_on_event)

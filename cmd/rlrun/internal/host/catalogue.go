@@ -118,6 +118,7 @@ func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugi
 		return nil, nil, err
 	}
 	o.Check = func(files map[string]string) error { return c.checkFiles(comp, files) }
+	o.CheckSources = func(sources map[string]string) error { return c.checkSources(comp, sources) }
 	p, err := plugin.Launch(ctx, o)
 	if err != nil {
 		return nil, nil, found.Explain(err)
@@ -176,8 +177,8 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	p = store.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
 	p.Files = map[string]string{}
 	process, started := opened.(interface {
+		store.Process
 		Digests() map[string]string
-		Sources(context.Context) (map[string]string, error)
 	})
 	if started {
 		maps.Copy(p.Files, process.Digests())

@@ -135,12 +135,44 @@ func (c *Catalogue) checkFiles(comp plan.Component, files map[string]string) err
 	return c.pins.CheckFiles(c.lock, files, comp.Plugin, comp.Args...)
 }
 
+// checkSources refuses code that a process has loaded since it began to serve, and the lock file
+// does not have. It keeps in mind what a plugin has loaded.
+func (c *Catalogue) checkSources(comp plan.Component, sources map[string]string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := c.began[commandLine(comp)]
+	if first == nil {
+		return nil // checkProcess does
+	}
+	for name, digest := range sources {
+		if first.sources[name] == "" {
+			first.later[name] = digest
+		}
+	}
+	if c.pins == nil || first.replaced {
+		return nil
+	}
+	if err := c.pins.CheckSources(c.lock, sources, comp.Plugin, comp.Args...); err != nil {
+		return otherProgram{err}
+	}
+	return nil
+}
+
+// otherProgram is an error of a plugin that has become another program than the lock file's. It
+// ends an experiment.
+type otherProgram struct{ error }
+
+func (e otherProgram) Unwrap() error { return e.error }
+
+func (otherProgram) Is(target error) bool { return target == store.ErrOtherPrograms }
+
 // identity is what a process is: the id that it reports, the digests of what it was started
 // from, and what it has imported when it begins to serve.
 type identity struct {
 	id               string
 	digests, sources map[string]string
-	replaced         bool // by --replace, so the lock file was not asked
+	later            map[string]string // loaded since, by any process
+	replaced         bool              // by --replace, so the lock file was not asked
 }
 
 // first returns what the first process of a plugin was, nil before its start.
@@ -161,7 +193,7 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p *pl
 	if err != nil {
 		return err
 	}
-	now := &identity{id: d.ID, digests: p.Digests(), replaced: c.Replaced[comp.Plugin] != ""}
+	now := &identity{id: d.ID, digests: p.Digests(), later: map[string]string{}, replaced: c.Replaced[comp.Plugin] != ""}
 	if len(now.digests) > 0 { // not a bundled plugin
 		if now.sources, err = p.Sources(ctx); err != nil {
 			return err
@@ -190,17 +222,23 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p *pl
 	return changed(comp, cmp.Or(same(first.digests, now.digests, true), same(first.sources, now.sources, false)))
 }
 
-// Digests starts a plugin and returns the digests of what its process is made of.
+// Digests returns the digests of what the processes of a plugin were made of. It starts one if
+// there was none.
 func (c *Catalogue) Digests(ctx context.Context, comp plan.Component) (map[string]string, error) {
-	_, closePlugin, err := c.Open(ctx, comp)
-	if err != nil {
-		return nil, err
+	if c.first(comp) == nil {
+		_, closePlugin, err := c.Open(ctx, comp)
+		if err != nil {
+			return nil, err
+		}
+		_ = closePlugin() // an ending process changes nothing
 	}
-	_ = closePlugin() // an ending process changes nothing
 	digests := map[string]string{}
 	if first := c.first(comp); first != nil {
 		maps.Copy(digests, first.digests)
 		maps.Copy(digests, first.sources)
+		for name, digest := range first.later {
+			digests[plugin.Later+name] = digest
+		}
 	}
 	return digests, nil
 }

@@ -73,7 +73,7 @@ plugin of the same name.
 			for _, p := range list {
 				names = append(names, p.Name)
 			}
-			pins, err := pin(cmd.Context(), c, lock, names, cmd.InOrStdin())
+			pins, err := pin(cmd.Context(), c, lock, names, cmd.InOrStdin(), app.Stderr)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/run"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -35,8 +37,10 @@ plugins in the lock file stay.
 
 The digests are those of the executable and of every argument that names a file, such
 as the script that an interpreter runs. For a plugin in Python they include the modules
-of its project, and the versions of the packages that it imports when it starts. Files
-that other programs load later have no digest. Bundled plugins need none.
+of its project, and the versions of the packages that it imports when it starts. A
+CONFIG.yaml is also played for 100 steps: what a plugin loads when it is opened with the
+config's parameters, or in these steps, is locked as "later". Files that other programs
+load have no digest. Bundled plugins need none.
 
 rlrun run looks for the lock file in the working directory, then beside its config. It
 refuses a plugin that is not in the lock file or has another digest. All commands that
@@ -51,7 +55,7 @@ files, by name.`,
 			if err != nil {
 				return err
 			}
-			pins, err := pin(cmd.Context(), c, file, args, cmd.InOrStdin())
+			pins, err := pin(cmd.Context(), c, file, args, cmd.InOrStdin(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -77,9 +81,26 @@ files, by name.`,
 	return cmd
 }
 
+// load plays some steps of a config, so that its plugins load what they load then.
+func load(ctx context.Context, c *host.Catalogue, f *config.File) error {
+	p, err := plan.Compile(f.Config)
+	if err == nil {
+		err = c.Configure(f.Config)
+	}
+	if err != nil {
+		return f.Locate(err)
+	}
+	x := run.New(p, c)
+	defer func() { _ = x.Close() }() // plugins that end change nothing
+	if err := x.Check(ctx, f.CheckParams); err != nil {
+		return f.Locate(err)
+	}
+	return x.Load(ctx)
+}
+
 // pin returns what the lock file is to say. It starts every plugin to ask what it
 // imports.
-func pin(ctx context.Context, c *host.Catalogue, file string, args []string, stdin io.Reader) (*plugin.Pins, error) {
+func pin(ctx context.Context, c *host.Catalogue, file string, args []string, stdin io.Reader, stderr io.Writer) (*plugin.Pins, error) {
 	pins, err := plugin.ReadPins(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		pins, err = &plugin.Pins{}, nil
@@ -88,6 +109,7 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 		return nil, cli.Usage(err)
 	}
 	var list []plan.Component
+	var configs []*config.File
 	for _, arg := range args {
 		if ext := filepath.Ext(arg); ext != ".yaml" && ext != ".yml" {
 			list = append(list, plan.Component{Plugin: arg})
@@ -103,6 +125,7 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 		for _, c := range f.Agents {
 			list = append(list, c.Parts()...)
 		}
+		configs = append(configs, f)
 	}
 	if len(args) == 0 {
 		for _, f := range c.Search.List() {
@@ -112,7 +135,7 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 			list = append(list, plan.Component{Plugin: name})
 		}
 	}
-	pinned := 0
+	var programs []plan.Component
 	for _, comp := range list {
 		found, err := c.Search.Resolve(comp.Plugin, comp.Args...)
 		if err != nil {
@@ -121,18 +144,25 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 			}
 			return nil, cli.Usage(err)
 		}
-		if found.Bundled {
-			continue
+		if !found.Bundled {
+			programs = append(programs, comp)
 		}
+	}
+	if len(programs) == 0 {
+		return nil, cli.Usagef("there is nothing to lock: every plugin here ships with rlrun; name one that is a program of its own")
+	}
+	for _, f := range configs {
+		if err := load(ctx, c, f); err != nil {
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			fmt.Fprintf(stderr, "rlrun: warning: the config cannot be played, so modules that its plugins load when they are opened or stepped are not locked: %s\n", why)
+		}
+	}
+	for _, comp := range programs {
 		digests, err := c.Digests(ctx, comp)
 		if err != nil {
 			return nil, err
 		}
 		pins.Pin(digests, comp.Plugin, comp.Args...)
-		pinned++
-	}
-	if pinned == 0 {
-		return nil, cli.Usagef("there is nothing to lock: every plugin here ships with rlrun; name one that is a program of its own")
 	}
 	return pins, nil
 }

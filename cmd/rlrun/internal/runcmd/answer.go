@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/output/page"
+	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 )
@@ -133,15 +134,20 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 		return fmt.Errorf("%w before the first run; nothing in %s was changed", why, a.x.Dir.Path)
 	}
 	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
-	first := ""
+	first, other := "", ""
 	if full(why) {
 		first = "make room and "
 	}
 	runs := "no run is"
 	if kept > 0 {
 		runs = fmt.Sprintf("%d of %d runs are", kept, len(a.x.Plan.Cells)*a.x.Plan.Config.Runs)
+		switch {
+		case errors.Is(why, plugin.ErrNotPinned): // which says what to do
+		case errors.Is(why, store.ErrChanged), errors.Is(why, store.ErrOtherPrograms):
+			first, other = "put back what was changed, and ", "; or add --mixed, and all results will say mixed"
+		}
 	}
-	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir.Path, first, cli.ShellQuote(append(resume, "--resume")))
+	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir.Path, first, cli.ShellQuote(append(resume, "--resume"))+other)
 }
 
 // manyRuns is the number of runs from which on statistics may take seconds.
