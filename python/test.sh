@@ -25,7 +25,7 @@ skip() {
   skip "there is no Python 3.10 or newer with venv"
 if [ ! -e $venv/installed ] || [ pyproject.toml -nt $venv/installed ]; then
   "$python" -m venv $venv
-  $venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev,gymnasium]' || skip "pip cannot install its packages"
+  $venv/bin/python -m pip install -q --disable-pip-version-check -e '.[deep,dev,gymnasium]' || skip "pip cannot install its packages"
   touch $venv/installed
 fi
 bin=$PWD/$venv/bin

@@ -1,0 +1,394 @@
+"""The agents `DeepQ` and `DeepBootstrapQ`: Q-learning with networks, a batch of lanes.
+
+Each lane has networks, kept steps and random numbers of its own, and its updates run by themselves. So its bits do not
+depend on how many lanes there are.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+import rlrun
+from rlrun.agents import networks
+from rlrun.agents.networks import Batch, Design, State
+
+LONGEST = 10_000
+"""The most steps for which the behaviour z repeats an action (Dabney et al. 2021)."""
+
+_REPEATS = np.cumsum(1.0 / np.arange(1, LONGEST + 1) ** 2)
+_FOR_ALL: Sequence[float] = (0.0,)
+
+
+@dataclass
+class _Networks(rlrun.VectorAgent):
+    """What agents with Q-networks share: kept steps, updates, behaviours, saving."""
+
+    preferred_lanes = 4  # more gain nothing, and end later
+    metrics = (
+        rlrun.Metric("loss", doc="Mean squared error of the last update, per member."),
+        rlrun.Metric("spread", doc="Standard deviation of an action's value over the members, where it acted last."),
+    )
+
+    members = 1
+    prior = _FOR_ALL
+    centred = False
+    mask = 1.0
+    behaviour = ""
+
+    hidden: tuple[int, ...] = rlrun.param((50, 50), "Units of each hidden layer. Their outputs are max(0, x).")
+    filters: int = rlrun.param(
+        0, "Filters of 3 × 3 before the hidden layers, for observations that are images. 0: no convolution.", minimum=0
+    )
+    gamma: float = rlrun.param(0.99, "γ, the discount.", minimum=0, maximum=0.999999)
+    rate: float = rlrun.param(0.001, "Step size of Adam (Kingma & Ba 2015).", minimum=0)
+    batch: int = rlrun.param(128, "Steps that an update learns from, drawn uniformly from those kept.", minimum=1)
+    capacity: int = rlrun.param(10000, "Steps that are kept to learn from.", minimum=1)
+    warmup: int = rlrun.param(128, "Steps before the first update.", minimum=1)
+    period: int = rlrun.param(1, "Steps from one time of updates to the next.", minimum=1)
+    updates: int = rlrun.param(1, "Updates each time.", minimum=1)
+    target: int = rlrun.param(4, "Updates from one copy of the networks, for targets, to the next.", minimum=1)
+    double: bool = rlrun.param(
+        False, "Whether a target takes the action that the networks hold to be best, and not their copy (double Q)."
+    )
+    epsilon: float = rlrun.param(0.05, "ε in the end, of the behaviours epsilon and z.", minimum=0, maximum=1)
+    epsilon_start: float = rlrun.param(1.0, "ε at the start of a run.", minimum=0, maximum=1)
+    decay: int = rlrun.param(1000, "Steps in which ε goes from start to end, linearly.", minimum=1)
+
+    def __post_init__(self) -> None:
+        if min(self.hidden, default=1) < 1:
+            raise rlrun.InvalidParams(f"hidden is {self.hidden}: a layer has at least 1 unit")
+        if not 1 <= len(self.prior) <= self.members or min(self.prior) < 0:
+            raise rlrun.InvalidParams(
+                f"prior is {list(self.prior)}: name one scale ≥ 0 for all members, or several, at most {self.members}, "
+                "which they take in turns"
+            )
+
+    def open(self, spec: rlrun.Spec, lanes: int) -> None:
+        """Compile the programs, and make room for the steps of every lane."""
+        if not isinstance(spec.action, rlrun.Discrete):
+            raise rlrun.Unsupported(f"actions must be discrete, and are {spec.action}")
+        space, self.action = spec.observation, spec.action
+        self.space, self.scale = space, _scale(space)
+        shape, inputs = _shape(space, self.filters)
+        self.design = Design(
+            shape, inputs, spec.action.n, self.members, self.hidden, self.filters, tuple(self.prior),
+            self.centred, False, self.double, self.gamma, self.rate, self.target,
+        )  # fmt: skip
+        self.lane, self.rng = np.arange(lanes), rlrun.Streams(lanes)
+
+        def column(dtype: Any, *more: int) -> NDArray[Any]:
+            return np.zeros((lanes, self.capacity, *more), dtype)
+
+        seen = np.float32 if space.dtype.kind == "f" else space.dtype
+        self.kept = Batch(
+            column(seen, *space.shape), column(np.int32), column(np.float32), column(np.float32),
+            column(seen, *space.shape), column(np.bool_, self.members if self.mask < 1 else 0),
+        )  # fmt: skip
+        self.steps, self.drawn, self.option, self.left, self.repeated = (np.zeros(lanes, np.int64) for _ in range(5))
+        self.loss, self.spread = np.zeros(lanes), np.zeros(lanes)
+        self.states: list[State | None] = [None] * lanes
+        self._compile()
+
+    def _compile(self) -> None:
+        """Compile, in a call that may take long."""
+        self.programs = networks.programs(self.design)
+        state = networks.draw(self.design, np.zeros)
+        self.programs.values(state.networks, state.prior, self._encoded(self.kept.observations[0, :1]))
+        self.programs.learn(state, self._batch(0, np.zeros((self.updates, self.batch), np.int64)))
+
+    def begin(self, lanes: rlrun.Lanes, seeds: NDArray[np.uint64]) -> None:
+        """Draw networks and priors, and forget all steps."""
+        self.rng.seed(lanes, seeds)
+        for column in (self.steps, self.option, self.left, self.repeated, self.loss, self.spread):
+            column[lanes] = 0
+        for lane in self.lane[lanes]:
+            self.states[lane] = networks.draw(self.design, self._normal(lane))
+        self.drawn[lanes] = self.rng.integers(lanes, self.members)
+
+    def _normal(self, lane: int) -> networks.Draw:
+        return lambda n: self.rng.normal(np.array([lane]), n)[0]
+
+    def update(self, lanes: rlrun.Lanes, t: rlrun.Transitions) -> None:
+        """Keep a step of each lane, and learn if it is time."""
+        every = self.lane[lanes]
+        at = every, self.steps[lanes] % self.capacity
+        step = (t.observations, t.actions - self.action.start, t.rewards, ~t.terminated, t.next_observations)
+        with np.errstate(over="ignore"):  # what float32 cannot have ends the run by its loss
+            for column, value in zip(self.kept, step, strict=False):
+                column[at] = value
+        if self.mask < 1:
+            self.kept.weights[at] = self.rng.random(lanes, self.members) < self.mask
+        self.steps[lanes] += 1
+        n = self.steps[lanes]
+        due = every[(n >= self.warmup) & (n % self.period == 0)]
+        if len(due):
+            self._learn(due)
+        done = every[t.terminated | t.truncated]
+        if len(done):
+            self.drawn[done] = self.rng.integers(done, self.members)
+            self.left[done] = 0
+
+    def _learn(self, lanes: NDArray[np.int64]) -> None:
+        """Update the networks of these lanes."""
+        kept = np.minimum(self.steps[lanes], self.capacity)
+        draws = self.rng.random(lanes, self.updates * self.batch)
+        places = (draws * kept[:, None]).astype(np.int64).reshape(-1, self.updates, self.batch)
+        losses = []
+        for lane, own in zip(lanes, places, strict=True):  # none waits for the computation of another
+            self.states[lane], loss = self.programs.learn(self._state(lane), self._batch(lane, own))
+            losses.append(loss)
+        self.loss[lanes] = losses
+        lost = lanes[~np.isfinite(self.loss[lanes])]
+        if len(lost):
+            lane = lost[0]
+            raise rlrun.Error(
+                f"the metric loss is {self.loss[lane]} after step {self.steps[lane]}: values have left the range of "
+                "numbers, and a smaller rate, or smaller rewards, may keep them in it",
+                lane=lane,
+            )
+
+    def _state(self, lane: int) -> State:
+        state = self.states[lane]
+        if state is None:
+            raise rlrun.NeedsReset("the lane has not begun a run", lane=lane)
+        return state
+
+    def _batch(self, lane: int, places: NDArray[np.int64]) -> Batch:
+        """Return kept steps of a lane."""
+        o, a, r, goes_on, after, weights = (column[lane][places] for column in self.kept)
+        if self.mask == 1:
+            weights = np.ones((*places.shape, self.members))
+        return Batch(self._encoded(o), a, r, goes_on, self._encoded(after), weights.astype(np.float32))
+
+    def _encoded(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Return observations as networks take them: states from 0 on, or numbers divided by their largest bound."""
+        if isinstance(self.space, rlrun.Discrete):
+            return (observations - self.space.start).astype(np.int32)
+        many = observations.shape[: observations.ndim - len(self.space.shape)]
+        return (observations * self.scale).astype(np.float32).reshape(*many, *self.design.shape)
+
+    def _values(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the values at an observation of each of these lanes: (lanes, K, 1 + heads, A)."""
+        each = zip(map(self._state, self.lane[lanes]), self._encoded(observations)[:, None], strict=True)
+        values = [self.programs.values(state.networks, state.prior, x) for state, x in each]
+        return np.stack([np.asarray(v)[:, 0] for v in values])
+
+    def _look(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the same, and note the spread of Q."""
+        values = self._values(lanes, observations)
+        self.spread[lanes] = values[:, :, 0].std(1).mean(1)
+        return values
+
+    def select_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
+        """Act by the behaviour."""
+        q = self._look(lanes, observations)[:, :, 0]
+        if self.behaviour == "member":
+            q = np.take_along_axis(q, self.drawn[lanes][:, None, None], 1)
+        actions: NDArray[np.int64] = q.mean(1).argmax(1)
+        if self.behaviour in ("epsilon", "z"):
+            actions = self._explored(lanes, actions)
+        return actions + self.action.start
+
+    def _explored(self, lanes: rlrun.Lanes, greedy: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Let random actions take the place of greedy ones: with epsilon for a step, with z for n, P(n) ∝ 1/n²."""
+        epsilon = self.epsilon_start + (self.epsilon - self.epsilon_start) * np.minimum(
+            1, self.steps[lanes] / self.decay
+        )
+        u, v = self.rng.random(lanes, 2).T
+        random = self.rng.integers(lanes, self.action.n)
+        begins = (self.left[lanes] == 0) & (u < epsilon)
+        n = 1 + np.searchsorted(_REPEATS, v * _REPEATS[-1], side="right") if self.behaviour == "z" else 1
+        left = np.where(begins, n, self.left[lanes])
+        self.repeated[lanes] = np.where(begins, random, self.repeated[lanes])
+        self.left[lanes] = np.maximum(left - 1, 0)
+        return np.where(left > 0, self.repeated[lanes], greedy)
+
+    def select_greedy_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
+        """Take the best actions by the members' mean."""
+        actions: NDArray[np.int64] = self._values(lanes, observations)[:, :, 0].mean(1).argmax(1)
+        return actions + self.action.start
+
+    def measure(self, lane: int) -> dict[str, float]:
+        """Return loss and spread."""
+        return {"loss": float(self.loss[lane]), "spread": float(self.spread[lane])}
+
+    def save(self, lane: int) -> bytes:
+        """Return networks, moments, kept steps, counts and random numbers of a lane."""
+        kept = min(self.steps[lane], self.capacity)
+        return rlrun.pack({
+            "agent": type(self).id, "design": self.design._asdict(), "jax": jax.__version__,
+            "state": jax.tree.map(np.asarray, self._state(lane))._asdict(),
+            "kept": [column[lane, :kept] for column in self.kept], "numbers": [c[lane] for c in self._numbers()],
+        })  # fmt: skip
+
+    def load(self, lane: int, state: bytes) -> None:
+        """Restore what `save` returned, of an agent with the same networks."""
+        saved = rlrun.unpack(state)
+        if not isinstance(saved, dict) or saved.get("agent") != type(self).id:
+            raise rlrun.Error(f"this is no saved {type(self).id}", lane=lane)
+        for name, here in self.design._asdict().items():
+            if (there := saved["design"].get(name)) != here:
+                raise rlrun.Error(
+                    f"the saved agent has other networks: {name} is {there} there and {here} here; give it the same "
+                    "parameters, in an environment with the same spaces",
+                    lane=lane,
+                )
+        empty = networks.draw(self.design, np.zeros)._asdict()
+        room = [column[lane, : min(saved["numbers"][0], self.capacity)] for column in self.kept]
+        if _shapes(saved["state"]) != _shapes(empty) or _shapes(saved["kept"]) != _shapes(room):
+            raise rlrun.Error("the saved agent has arrays of other shapes, or a capacity other than here", lane=lane)
+        if saved["jax"] != jax.__version__:
+            logging.getLogger(__name__).warning(
+                "the agent was saved with jax %s and goes on with %s: not to the same bits",
+                saved["jax"],
+                jax.__version__,
+            )
+        self.states[lane] = State(**jax.tree.map(lambda x: jnp.array(x, copy=True), saved["state"]))
+        for to, part in zip(room, saved["kept"], strict=True):
+            to[:] = part
+        for column, number in zip(self._numbers(), saved["numbers"], strict=True):
+            column[lane] = number
+
+    def _numbers(self) -> list[NDArray[Any]]:
+        """List the columns with a number a lane; that of the steps is the first."""
+        return [self.steps, self.drawn, self.option, self.left, self.repeated, self.loss, self.spread, self.rng.state]
+
+
+def _shapes(tree: Any) -> Any:
+    return jax.tree.map(lambda x: (np.shape(x), np.asarray(x).dtype), tree)
+
+
+def _shape(space: rlrun.Space, filters: int) -> tuple[tuple[int, ...], int]:
+    """Return the shape of an observation as networks take it, and how many inputs it has."""
+    shape, image = space.shape, 3
+    if filters:
+        height, width, *channels = (*shape, 0, 0) if len(shape) < 2 else shape
+        if len(channels) > 1 or min(height, width) < image:
+            raise rlrun.Unsupported(
+                f"filters take images of shape (height, width) or (height, width, channels), of {image} × {image} or "
+                f"more, and observations are {space}: leave filters out"
+            )
+        shape = (height, width, *(channels or [1]))
+    elif not isinstance(space, rlrun.Discrete):
+        shape = (int(np.prod(shape)),)
+    return shape, space.n if isinstance(space, rlrun.Discrete) else int(np.prod(shape))
+
+
+def _scale(space: rlrun.Space) -> NDArray[np.float64]:
+    """Return 1 over the largest absolute bound of each number of an observation, 1 of one without a bound."""
+    if isinstance(space, rlrun.Discrete):
+        return np.ones(())
+    if isinstance(space, rlrun.MultiDiscrete):
+        most = np.array(space.nvec) - 1.0
+    else:
+        most = np.maximum(np.abs(space.low), np.abs(space.high))
+    bounded = np.isfinite(most) & (most > 0) & (most < 1e6)
+    scale: NDArray[np.float64] = 1.0 / np.where(bounded, most, 1.0)
+    return scale
+
+
+@dataclass
+class DeepQ(_Networks):
+    """Q-learning with a network (DQN, Mnih et al. 2015), with double targets (van Hasselt et al. 2016).
+
+    It is ε-greedy, and ε falls linearly. The behaviour z repeats random actions (εz-greedy, Dabney et al. 2021).
+    """
+
+    id = "rlrun/deep-q@1"
+    double: bool = rlrun.param(
+        True, "Whether a target takes the action that the network holds to be best, and not its copy (double Q)."
+    )
+    behaviour: Literal["epsilon", "z"] = rlrun.param("epsilon", "Random actions for a step, or (z) for several.")
+
+
+@dataclass
+class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
+    """K Q-networks, each added to a fixed random one, its prior; follows one for an episode (Osband et al. 2016, 2018).
+
+    The host may decide instead. Its options are the policies of the members, and actions.
+    """
+
+    id = "rlrun/deep-bootstrap-q@1"
+    members: int = rlrun.param(20, "K, the number of networks.", minimum=1)
+    prior: tuple[float, ...] = rlrun.param(
+        (5.0,), "By what the prior networks are multiplied: one number, or several that members take in turns."
+    )
+    centred: bool = rlrun.param(True, "Whether the mean of all priors is taken from each, so that the mean has none.")
+    mask: float = rlrun.param(1.0, "Probability with which a member learns from a step.", minimum=0, maximum=1)
+    updates: int = rlrun.param(4, "Updates each time.", minimum=1)
+    behaviour: Literal["member", "mean", "epsilon", "z"] = rlrun.param(
+        "member",
+        "What it follows if left alone: a member drawn for each episode, the mean of all, or the mean with random "
+        "actions, for one step (epsilon) or repeated (z).",
+    )
+
+    def open(self, spec: rlrun.Spec, lanes: int) -> None:
+        """Prepare, without a host that decides."""
+        self.kinds: Sequence[str] | None = None
+        super().open(spec, lanes)
+
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
+        """Let the host decide: the networks get heads that value the policies of the members and of their mean."""
+        if other := set(kinds) - {"drawn-member", "members", "constants"}:
+            raise rlrun.Unsupported(f"there are no options of kind {min(other)}")
+        self.kinds, self.design = kinds, self.design._replace(heads=True)
+        self._compile()
+
+    def problems(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> rlrun.Problems:
+        """Offer the greedy policy, which is that of the members' mean, the members' policies, and actions.
+
+        An action is valued as one that the greedy policy follows. No policy is worth more in a member than its own.
+        """
+        values = self._look(lanes, observations).astype(np.float64)
+        q, heads = values[:, :, 0], values[:, :, 1:]
+        n, members, actions = q.shape
+        most = q.max(2)
+        first = np.concatenate([q.argmax(2), q.mean(1).argmax(1)[:, None]], 1)  # by each member, by their mean
+        policies = np.take_along_axis(heads, first[:, None, :, None], 3)[..., 0]  # lane, in member k, of policy j
+        each = np.arange(members)
+        policies[:, each, each] = most
+        worth = np.concatenate([policies[:, :, -1:], policies[:, :, :-1], heads[:, :, -1]], 2)
+        self.drawn[lanes] = self.rng.integers(lanes, members)
+        kinds = self.kinds or ()
+        offered = np.zeros((n, 1 + members + actions), np.bool_)
+        offered[:, 0] = True
+        offered[:, 1 : 1 + members] = "members" in kinds
+        if "drawn-member" in kinds:
+            offered[np.arange(n), 1 + self.drawn[lanes]] = True
+        offered[:, 1 + members :] = "constants" in kinds
+        offered[np.arange(n), 1 + members + first[:, -1]] = False  # the greedy option begins with it
+        holds = round(1 / (1 - self.gamma)) if "drawn-member" in kinds else 0  # until a policy shows what it is worth
+        return rlrun.Problems(
+            names=["greedy", *(f"member {k}" for k in range(members)), *(f"action {a}" for a in range(actions))],
+            values=(1 - self.gamma) * np.minimum(worth, most[:, :, None]).transpose(0, 2, 1),
+            offered=offered,
+            steps=[0] + [holds] * members + [0] * actions,
+        )
+
+    def choose(self, lanes: rlrun.Lanes, options: NDArray[np.int64]) -> None:
+        """Follow these options."""
+        self.option[lanes] = options
+
+    def select_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
+        """Act by the options that the host chose, or by the behaviour."""
+        if self.kinds is None:
+            return super().select_actions(lanes, observations)
+        q, option = self._look(lanes, observations)[:, :, 0], self.option[lanes]
+        by = np.concatenate([q.mean(1).argmax(1)[:, None], q.argmax(2)], 1)
+        followed = np.take_along_axis(by, np.minimum(option, self.members)[:, None], 1)[:, 0]
+        return np.where(option > self.members, option - self.members - 1, followed) + self.action.start
+
+    def greedy_policy(self, lane: int) -> NDArray[np.int64]:
+        """Return the best actions by the members' mean, in every state."""
+        state = self._state(lane)
+        q = np.asarray(self.programs.values(state.networks, state.prior, np.arange(self.design.inputs, dtype=np.int32)))
+        policy: NDArray[np.int64] = q[:, :, 0].mean(0).argmax(1) + self.action.start
+        return policy

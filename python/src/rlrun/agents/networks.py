@@ -1,0 +1,217 @@
+"""K Q-networks, their loss and their update by Adam: functions of arrays, compiled once a process.
+
+An array of weights has the members as its first axis: a layer is a pair of weights (K, inputs, outputs) and biases
+(K, outputs). The last layer has the values of A actions, once as the member's own, Q_k, and with ``heads`` K + 1 times
+more: head j of member k is the value, in member k, of an action and then the greedy policy of member j, or with j = K
+the greedy policy of the members' mean.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+Layers = list[tuple[Any, Any]]
+
+Draw = Callable[[int], NDArray[np.float64]]
+"""Draws n numbers of the standard normal distribution."""
+
+BETA_1, BETA_2, TINY = 0.9, 0.999, 1e-8
+"""Adam's decays of the moments, and what it adds to a divisor (Kingma & Ba 2015)."""
+
+
+class Design(NamedTuple):
+    """What a program is compiled for."""
+
+    shape: tuple[int, ...]
+    """Of an observation: () of a number of a state, (n,), or (height, width, channels) of an image with filters."""
+    inputs: int
+    """How many states there are, or how many numbers an observation has."""
+    actions: int
+    members: int
+    hidden: tuple[int, ...]
+    filters: int
+    """Filters 3 × 3 of a convolution before the hidden layers, or 0."""
+    prior: tuple[float, ...]
+    """The scale of each member's prior network. If all are 0 there is none."""
+    centred: bool
+    """Whether the mean of the priors over the members is taken from each."""
+    heads: bool
+    double: bool
+    gamma: float
+    rate: float
+    target: int
+    """Updates between two copies to the target networks."""
+
+    def layers(self, *, prior: bool = False) -> list[tuple[int, int]]:
+        """Return inputs and outputs of each layer, of a network or of its prior."""
+        heads = 1 if prior or not self.heads else self.members + 2
+        if self.filters:
+            height, width, channels = self.shape
+            first, inputs = [(9 * channels, self.filters)], (height - 2) * (width - 2) * self.filters
+        else:
+            first, inputs = [], self.inputs
+        units = [inputs, *self.hidden, heads * self.actions]
+        return first + list(itertools.pairwise(units))
+
+
+class Batch(NamedTuple):
+    """Steps to learn from: B of each, and in the arguments of a program U × B."""
+
+    observations: Any
+    actions: Any
+    rewards: Any
+    goes_on: Any
+    """1, and 0 after a step that terminated."""
+    next_observations: Any
+    weights: Any
+    """(B, K): whether a member learns from a step."""
+
+
+class State(NamedTuple):
+    """All that is learned, and the priors."""
+
+    networks: Layers
+    targets: Layers
+    prior: Layers
+    """Empty without priors."""
+    first: Layers
+    """Adam's means of gradients."""
+    second: Layers
+    """Adam's means of their squares."""
+    updates: Any
+
+
+def draw(design: Design, normal: Draw) -> State:
+    """Draw a state: weights with variance 1/inputs (LeCun et al. 1998), biases 0."""
+    k = design.members
+
+    def layers(*, prior: bool) -> Layers:
+        return [
+            ((normal(k * i * o).reshape(k, i, o) / np.sqrt(i)).astype(np.float32), np.zeros((k, o), np.float32))
+            for i, o in design.layers(prior=prior)
+        ]
+
+    networks = layers(prior=False)
+    zeros = [(np.zeros_like(w), np.zeros_like(b)) for w, b in networks]
+    own = layers(prior=True) if any(design.prior) else []
+    state = State(networks, networks, own, zeros, zeros, np.int32(0))
+    copied: State = jax.tree.map(lambda x: jnp.array(x, copy=True), state)
+    return copied
+
+
+def outputs(design: Design, layers: Layers, observations: Any) -> Any:
+    """Return (K, B, outputs of the last layer)."""
+    (w, b), *rest = layers
+    if not design.shape:
+        h = w[:, observations]
+    elif design.filters:
+        h = _convolved(design, w, b, observations)
+        (w, b), *rest = rest
+        h = jnp.einsum("kbi,kio->kbo", h, w)
+    else:
+        h = jnp.einsum("bi,kio->kbo", observations, w)
+    h = h + b[:, None]
+    for w, b in rest:
+        h = jnp.einsum("kbi,kio->kbo", jax.nn.relu(h), w) + b[:, None]
+    return h
+
+
+def _convolved(design: Design, w: Any, b: Any, images: Any) -> Any:
+    """Return what the filters make of images: max(0, x), (K, B, places × filters). Members see the same patches."""
+    height, width, _ = design.shape
+    places = [images[:, i : i + height - 2, j : j + width - 2] for i in range(3) for j in range(3)]
+    patches = jnp.concatenate(places, -1).reshape(len(images), (height - 2) * (width - 2), -1)
+    h = jax.nn.relu(jnp.einsum("bpi,kio->kbpo", patches, w) + b[:, None, None])
+    return h.reshape(*h.shape[:2], -1)
+
+
+def priors(design: Design, prior: Layers, observations: Any) -> Any:
+    """Return what the prior networks add to the values: (K, B, A), or 0."""
+    if not prior:
+        return 0.0
+    scales = jnp.array([design.prior[k % len(design.prior)] for k in range(design.members)], jnp.float32)
+    f = scales[:, None, None] * outputs(design, prior, observations)
+    return f - f.mean(0) if design.centred else f
+
+
+def values(design: Design, layers: Layers, prior: Any, observations: Any) -> Any:
+    """Return (K, B, 1 + heads, A), given what the prior adds."""
+    q = outputs(design, layers, observations)
+    q = q.reshape(*q.shape[:2], -1, design.actions)
+    return q + (prior if isinstance(prior, float) else prior[:, :, None])
+
+
+def targets(design: Design, state: State, batch: Batch) -> Any:
+    """Return what each value is moved to: (K, B, 1 + heads)."""
+    prior = priors(design, state.prior, batch.next_observations)
+    after = values(design, state.targets, prior, batch.next_observations)
+    own = after[:, :, 0]
+    chooses = values(design, state.networks, prior, batch.next_observations)[:, :, 0] if design.double else own
+    follows = _at(own, chooses.argmax(-1))[..., None]
+    if design.heads:
+        policies = jnp.concatenate([own.argmax(-1), own.mean(0).argmax(-1)[None]]).T  # B × (K + 1)
+        heads = _at(after[:, :, 1:], jnp.broadcast_to(policies, (design.members, *policies.shape)))
+        follows = jnp.concatenate([follows, heads], -1)
+    return batch.rewards[:, None] + design.gamma * batch.goes_on[:, None] * follows
+
+
+def _at(q: Any, actions: Any) -> Any:
+    return jnp.take_along_axis(q, actions[..., None], -1)[..., 0]
+
+
+def loss(networks: Layers, design: Design, state: State, batch: Batch) -> Any:
+    """Return the sum over members of the mean squared error of Q_k, plus that of the heads on average."""
+    y = targets(design, state, batch)
+    prior = priors(design, state.prior, batch.observations)
+    taken = jax.nn.one_hot(batch.actions, design.actions, dtype=jnp.float32)
+    q = (values(design, networks, prior, batch.observations) * taken[:, None]).sum(-1)
+    errors = jnp.square(jax.lax.stop_gradient(y) - q)
+    total = errors[..., 0] + (errors[..., 1:].mean(-1) if design.heads else 0.0)
+    return (total * batch.weights.T).mean(1).sum()
+
+
+def update(design: Design, state: State, batch: Batch) -> tuple[State, Any]:
+    """Return the state after a step of Adam, and the loss per member before it."""
+    value, gradient = jax.value_and_grad(loss)(state.networks, design, state, batch)
+    n = state.updates + 1
+    first = jax.tree.map(lambda m, g: BETA_1 * m + (1 - BETA_1) * g, state.first, gradient)
+    second = jax.tree.map(lambda v, g: BETA_2 * v + (1 - BETA_2) * g * g, state.second, gradient)
+    count = n.astype(jnp.float32)
+    c1, c2 = 1 / (1 - BETA_1**count), 1 / (1 - BETA_2**count)
+    networks = jax.tree.map(
+        lambda w, m, v: w - design.rate * m * c1 / (jnp.sqrt(v * c2) + TINY), state.networks, first, second
+    )
+    copies = n % design.target == 0
+    kept = jax.tree.map(lambda t, w: jnp.where(copies, w, t), state.targets, networks)
+    return State(networks, kept, state.prior, first, second, n), value / design.members
+
+
+class Programs(NamedTuple):
+    """Compiled for a design."""
+
+    learn: Callable[[State, Batch], tuple[State, Any]]
+    """Return the state after the U updates of a batch, and the loss of the last. The state given is used up."""
+    values: Callable[[Layers, Layers, Any], Any]
+    """Return (K, B, 1 + heads, A), given networks, their priors and B observations."""
+
+
+@functools.lru_cache(maxsize=32)
+def programs(design: Design) -> Programs:
+    """Return the programs of a design, one a process: agents that are opened again find them compiled."""
+
+    def learn(state: State, batch: Batch) -> tuple[State, Any]:
+        state, losses = jax.lax.scan(lambda s, b: update(design, s, b), state, batch)
+        return state, losses[-1]
+
+    def look(networks: Layers, prior: Layers, observations: Any) -> Any:
+        return values(design, networks, priors(design, prior, observations), observations)
+
+    return Programs(jax.jit(learn, donate_argnums=0), jax.jit(look))

@@ -1,0 +1,354 @@
+"""The agents with networks: gradients, saving, lanes, what they refuse, and what they learn."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rlrun
+
+jax = pytest.importorskip("jax")
+from rlrun.agents import DeepBootstrapQ, DeepQ, networks  # noqa: E402
+
+STATES = rlrun.Spec(rlrun.Discrete(5, start=2), rlrun.Discrete(3, start=1))
+NUMBERS = rlrun.Spec(rlrun.Box(-2, 2, (4,)), rlrun.Discrete(3))
+IMAGES = rlrun.Spec(rlrun.Box(0, 255, (4, 5, 2), "uint8"), rlrun.Discrete(3))
+SMALL = {"hidden": (6,), "batch": 4, "warmup": 3, "capacity": 9, "target": 2}
+
+
+def small(**params) -> DeepBootstrapQ:
+    return DeepBootstrapQ(**{"members": 3, "prior": (2.0, 0.5), "mask": 0.5, "updates": 2} | SMALL | params)
+
+
+def opened(agent, spec=STATES, lanes=1, kinds=None):
+    agent.open(spec, lanes)
+    if kinds is not None:
+        agent.set_option_kinds(kinds)
+    agent.begin(slice(None), np.arange(lanes, dtype=np.uint64) + 7)
+    return agent
+
+
+class World:
+    """Lanes of a task without sense, which follow from their numbers."""
+
+    def __init__(self, spec, numbers) -> None:
+        self.spec, self.rngs = spec, [np.random.default_rng(n) for n in numbers]
+        self.now = self.look()
+
+    def look(self):
+        space = self.spec.observation
+        if isinstance(space, rlrun.Discrete):
+            return np.array([space.start + rng.integers(space.n) for rng in self.rngs])
+        return np.stack([rng.uniform(space.low, space.high).astype(space.dtype) for rng in self.rngs])
+
+    def step(self, actions) -> rlrun.Transitions:
+        before, self.now = self.now, self.look()
+        rewards = np.array([rng.normal() + a for rng, a in zip(self.rngs, actions, strict=True)])
+        ends = np.array([rng.random(2) < 0.2 for rng in self.rngs])
+        return rlrun.Transitions(before, actions, rewards, self.now, ends[:, 0], ends[:, 1] & ~ends[:, 0])
+
+
+def play(agent, world, steps: int):
+    """Play all lanes, and return their actions."""
+    actions = []
+    for _ in range(steps):
+        actions.append(agent.select_actions(slice(None), world.now))
+        agent.update(slice(None), world.step(actions[-1]))
+    return np.array(actions)
+
+
+# What the networks compute, by loops over members, steps and layers.
+
+
+GRADIENT = jax.jit(jax.value_and_grad(networks.loss), static_argnums=1)
+
+
+def loop_outputs(design, layers, k, x):
+    layers = [(w[k], b[k]) for w, b in layers]
+    if design.filters:
+        (w, b), *layers = layers
+        height, width, _ = design.shape
+        x = np.concatenate([
+            np.maximum(b + np.concatenate([x[i + di, j + dj] for di in range(3) for dj in range(3)]) @ w, 0)
+            for i in range(height - 2) for j in range(width - 2)
+        ])  # fmt: skip
+    elif not design.shape:
+        x = np.eye(design.inputs)[x]
+    for i, (w, b) in enumerate(layers):
+        x = (np.maximum(x, 0) if i else x) @ w + b
+    return x
+
+
+def loop_values(design, layers, prior, k, x):
+    q = loop_outputs(design, layers, k, x).reshape(-1, design.actions)
+    if prior:
+        scale = [design.prior[j % len(design.prior)] for j in range(design.members)]
+        f = [scale[j] * loop_outputs(design, prior, j, x) for j in range(design.members)]
+        q = q + f[k] - (np.mean(f, axis=0) if design.centred else 0)
+    return q
+
+
+def loop_loss(layers, design, state, batch):
+    total, members, size = 0.0, range(design.members), len(batch.rewards)
+    for i in range(size):
+        x = batch.next_observations[i]
+        after = [loop_values(design, state.targets, state.prior, k, x) for k in members]
+        online = [loop_values(design, state.networks, state.prior, k, x) for k in members]
+        policies = [int(a[0].argmax()) for a in after] + [int(np.mean([a[0] for a in after], axis=0).argmax())]
+        for k in members:
+            best = int(online[k][0].argmax()) if design.double else policies[k]
+            follows = [after[k][0][best], *(after[k][1 + j][a] for j, a in enumerate(policies) if design.heads)]
+            q = loop_values(design, layers, state.prior, k, batch.observations[i])[:, batch.actions[i]]
+            y = batch.rewards[i] + design.gamma * batch.goes_on[i] * np.array(follows)
+            error = (y - q) ** 2
+            total += batch.weights[i, k] * (error[0] + (error[1:].mean() if design.heads else 0)) / size
+    return total
+
+
+def a_case(spec, rng, double: bool = False):
+    """Return a design with all that there is, a state whose targets are others than its networks, and a batch."""
+    shape = {STATES: (), NUMBERS: (4,), IMAGES: (4, 5, 2)}[spec]
+    design = networks.Design(
+        shape, int(np.prod(shape)) if shape else 5, 3, 3, (3,), 2 * (spec is IMAGES), (2.0, 0.5), True, True, double,
+        0.9, 0.01, 2,
+    )  # fmt: skip
+    state, other = (networks.draw(design, lambda n: rng.normal(size=n)) for _ in range(2))
+    state = jax.tree.map(lambda x: np.asarray(x, np.float64), state._replace(targets=other.networks))
+    shape = (3, *design.shape)
+    looks = [rng.integers(design.inputs, size=3) if not design.shape else rng.normal(size=shape) for _ in range(2)]
+    weights = rng.integers(2, size=(3, design.members))
+    actions, rewards = rng.integers(3, size=3), rng.normal(size=3)
+    batch = networks.Batch(looks[0], actions, rewards, np.array([1, 0, 1]), looks[1], weights)
+    return design, state, batch
+
+
+@pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
+@pytest.mark.parametrize("double", [False, True])
+def test_the_gradient_is_that_of_loops(spec, double: bool) -> None:
+    rng = np.random.default_rng(1)
+    design, state, batch = a_case(spec, rng, double=double)
+    value, gradient = GRADIENT(state.networks, design, state, batch)
+    assert float(value) == pytest.approx(loop_loss(state.networks, design, state, batch), rel=1e-5)
+    step = 1e-6  # of the numbers, and a tenth of them
+    for layer, part in itertools.product(range(len(gradient)), range(2)):
+        ours = np.asarray(gradient[layer][part])
+        for at in rng.permutation(ours.size)[:5]:
+            ends = []
+            for sign in (1, -1):
+                moved = [[w.copy(), b.copy()] for w, b in state.networks]
+                moved[layer][part].flat[at] += sign * step
+                ends.append(loop_loss(moved, design, state, batch))
+            assert ours.flat[at] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-3, abs=1e-4)
+
+
+def test_an_update_is_a_step_of_adam() -> None:
+    design, state, batch = a_case(NUMBERS, np.random.default_rng(2))
+    state = jax.tree.map(np.float32, state)._replace(updates=np.int32(0))
+    step = jax.jit(networks.update, static_argnums=0)
+    w, tree = jax.tree.flatten(jax.tree.map(np.float64, state.networks))
+    m, v = [0.0] * len(w), [0.0] * len(w)
+    for n in range(1, 5):
+        gradient = jax.tree.leaves(GRADIENT(state.networks, design, state, batch)[1])
+        before, (state, _) = state, step(design, state, batch)
+        for i, g in enumerate(np.float64(g) for g in gradient):
+            m[i], v[i] = 0.9 * m[i] + 0.1 * g, 0.999 * v[i] + 0.001 * g * g
+            w[i] = w[i] - design.rate * (m[i] / (1 - 0.9**n)) / (np.sqrt(v[i] / (1 - 0.999**n)) + 1e-8)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), state.networks, tree.unflatten(w))
+        targets = before.targets if n % design.target else state.networks
+        jax.tree.map(np.testing.assert_array_equal, state.targets, targets)
+
+
+@pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
+def test_a_lane_has_the_same_bytes_with_any_others(spec) -> None:
+    of_lane_0 = set()
+    for lanes in (1, 3, 16):
+        agent = opened(small(filters=2 if spec is IMAGES else 0), spec, lanes)
+        play(agent, World(spec, range(lanes)), 25)
+        of_lane_0.add(agent.save(0))
+    assert len(of_lane_0) == 1
+
+
+@pytest.mark.parametrize("make", [lambda: small(behaviour="z"), lambda: DeepQ(**SMALL), lambda: small(mask=1.0)])
+def test_a_saved_lane_goes_on_to_the_bit(make) -> None:
+    agent, world = opened(make(), lanes=3), World(STATES, range(3))
+    play(agent, world, 15)
+    other, twin = opened(make(), lanes=2), World(STATES, [2, 1])
+    play(other, twin, 15)  # another agent, in the same world
+    other.load(0, agent.save(2))
+    assert other.save(0) == agent.save(2)
+    twin = World(STATES, [2, 1])
+    twin.rngs[0], twin.now[0] = world.rngs[2], world.now[2]
+    copy = np.random.default_rng()
+    copy.bit_generator.state = world.rngs[2].bit_generator.state
+    twin.rngs[0] = copy
+    assert (play(agent, world, 15)[:, 2] == play(other, twin, 15)[:, 0]).all()
+    assert other.save(0) == agent.save(2)
+
+
+def test_an_evaluation_changes_nothing() -> None:
+    agent, world = opened(small(), lanes=2), World(STATES, range(2))
+    play(agent, world, 10)
+    kept = agent.save(0)
+    agent.select_greedy_actions(np.array([0]), np.array([3]))
+    assert agent.save(0) == kept
+
+
+def test_other_networks_are_not_loaded() -> None:
+    saved = opened(small()).save(0)
+    with pytest.raises(rlrun.Error, match="members is 3 there and 2 here"):
+        opened(small(members=2, prior=(1.0,))).load(0, saved)
+    with pytest.raises(rlrun.Error, match="no saved rlrun/deep-q@1"):
+        opened(DeepQ(**SMALL)).load(0, saved)
+    agent = opened(small(), lanes=2)
+    play(agent, World(STATES, range(2)), 9)
+    with pytest.raises(rlrun.Error, match="capacity"):
+        opened(small(capacity=8)).load(0, agent.save(0))
+
+
+def test_a_saved_agent_of_another_jax_goes_on_with_a_warning(caplog) -> None:
+    agent = opened(small())
+    saved = rlrun.unpack(agent.save(0)) | {"jax": "0.0.1"}
+    agent.load(0, rlrun.pack(saved))
+    assert "saved with jax 0.0.1" in caplog.text
+
+
+def test_a_loss_that_is_no_number_names_lane_step_and_metric() -> None:
+    agent, world = opened(small(), lanes=3), World(STATES, range(3))
+    play(agent, world, 4)
+    t = world.step(agent.select_actions(slice(None), world.now))
+    t.rewards[1] = 1e300
+    with pytest.raises(rlrun.Error, match=r"the metric loss is (inf|nan) after step \d") as e:  # noqa: PT012
+        for _ in range(20):
+            agent.update(slice(None), t)
+    assert e.value.lane == 1
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(rlrun.Unsupported, match="actions must be discrete"):
+        small().open(rlrun.Spec(rlrun.Discrete(2), rlrun.Box(0, 1, (1,))), 1)
+    for spec in (STATES, NUMBERS, rlrun.Spec(rlrun.Box(0, 1, (2, 9)), rlrun.Discrete(2))):
+        with pytest.raises(rlrun.Unsupported, match="filters take images"):
+            small(filters=4).open(spec, 1)
+    for params in ({"hidden": (3, 0)}, {"prior": ()}, {"prior": (-1.0,)}, {"prior": (1.0,) * 4}):
+        with pytest.raises(rlrun.InvalidParams, match=next(iter(params))):
+            small(**params)
+    with pytest.raises(rlrun.Unsupported, match="no options of kind pair"):
+        opened(small(), kinds=["members", "pair"])
+
+
+def test_without_jax_the_extra_is_named(tmp_path: Path) -> None:
+    (tmp_path / "jax.py").write_text("raise ImportError('there is none')")
+    for told, says in ({}, "ImportError: "), ({"RLRUN_PLUGIN": "1"}, ""):
+        done = subprocess.run(
+            [sys.executable, "-c", "import rlrun.agents"],
+            env={"PYTHONPATH": str(tmp_path)} | told, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert done.stderr.strip().splitlines()[-1].startswith(f"{says}agents with networks need JAX")
+        assert "pip install 'rlrun[deep]'" in done.stderr
+
+
+def test_a_member_holds_no_policy_to_be_better_than_its_own() -> None:
+    agent, world = opened(small(), lanes=4, kinds=["members", "constants"]), World(STATES, range(4))
+    play(agent, world, 12)
+    p = agent.problems(slice(None), world.now)
+    own = p.values[:, 1:4].diagonal(axis1=1, axis2=2)
+    assert (p.values <= own[:, None] + 1e-12).all()
+    q = agent._values(slice(None), world.now)[:, :, 0]
+    np.testing.assert_allclose(own, (1 - agent.gamma) * q.max(2), rtol=1e-5)
+    for option in range(len(p.names)):  # each does what its name says
+        agent.choose(slice(None), np.full(4, option))
+        says = {0: q.mean(1).argmax(1), **{1 + k: q[:, k].argmax(1) for k in range(3)}}.get(option, option - 4)
+        assert (agent.select_actions(slice(None), world.now) == says + 1).all()
+    greedy = agent._values(slice(None), world.now)[:, :, 0].mean(1).argmax(1)
+    assert not p.offered[np.arange(4), 4 + greedy].any()
+    assert [agent.greedy_policy(lane)[o - 2] for lane, o in enumerate(world.now)] == list(greedy + 1)
+
+
+def test_repeats_have_the_zeta_distribution() -> None:
+    """P(n) ∝ 1/n²; each of the three frequencies is off by more than five deviations once in 600,000 tests."""
+    agent = DeepQ(behaviour="z", epsilon=1.0, **SMALL)
+    agent.open(STATES, 4000)
+    agent.rng.seed(slice(None), np.arange(4000, dtype=np.uint64))
+    agent._explored(slice(None), np.zeros(4000, np.int64))
+    for n in (1, 2, 3):
+        p = 6 / np.pi**2 / n**2
+        assert abs((agent.left == n - 1).mean() - p) < 5 * np.sqrt(p * (1 - p) / 4000)
+
+
+def test_epsilon_falls_to_its_end() -> None:
+    agent = opened(DeepQ(decay=10, epsilon=0.0, **SMALL), lanes=1)
+    agent.steps[0] = 10
+    assert agent._explored(slice(None), np.array([1])) == [1]
+    agent.steps[0], agent.epsilon = 0, 0.5
+    assert {int(agent._explored(slice(None), np.array([9]))[0]) for _ in range(40)} == {0, 1, 2}
+
+
+def config(tmp_path: Path, **keys) -> str:
+    path = tmp_path / "deep.json"
+    path.write_text(json.dumps({"name": "deep", "workers": 1, "output": "out", "seed": 1} | keys))
+    return str(path)
+
+
+SEA = {"name": "sea", "plugin": "deepsea", "params": {"mapped": True, "size": 8}}
+QUICK = {"members": 10, "batch": 64, "updates": 1}
+
+
+@pytest.fixture
+def by_name(monkeypatch) -> None:
+    """Names of plugins are those of this Python."""
+    monkeypatch.setenv("RLRUN_PLUGIN_PATH", str(Path(sys.executable).parent))
+
+
+@pytest.mark.slow
+def test_sampling_solves_deepsea_and_greedy_does_not(run, by_name, tmp_path: Path) -> None:
+    """A treasure is worth 1 and is found by going right 8 times, which random actions do in an episode of 256."""
+    agents = [
+        {"name": "member", "plugin": "deep-bootstrap-q", "params": QUICK},
+        {"name": "mean", "plugin": "deep-bootstrap-q", "params": QUICK | {"behaviour": "mean"}},
+        {"name": "host", "plugin": "deep-bootstrap-q", "params": QUICK, "exploration": {}},
+    ]
+    run("run", "--quiet", config(tmp_path, environments=[SEA], agents=agents, runs=8, steps=1000))
+    results = rlrun.read_results(tmp_path / "out")
+    earned = results.outcomes[results.outcomes.metric == "cumulative_reward"]
+    solved = (earned.set_index(["agent", "run"]).value > 10).groupby("agent").sum()
+    assert solved["member"] >= 6
+    assert solved["host"] >= 4
+    assert solved["mean"] == 0
+
+
+@pytest.mark.slow
+def test_keeps_every_rule(run, by_name) -> None:
+    params = [f"--param={k}={json.dumps(v)}" for k, v in SMALL.items()]
+    assert "keeps every rule" in run("plugin", "check", "--no-speed", "deep-bootstrap-q", *params)
+
+
+@pytest.mark.slow
+def test_a_run_without_numbers_ends_and_others_go_on(run, by_name, tmp_path: Path) -> None:
+    (tmp_path / "rare.py").write_text(
+        """
+import numpy as np, rlrun
+class Rare(rlrun.Environment):
+    id = "test/rare@1"
+    spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(2), continuing=True)
+    def reset(self, seed):
+        self.reward = 1e300 if np.random.default_rng(seed).random() < 0.5 else 1.0
+        return 0
+    def step(self, action):
+        return rlrun.TimeStep(0, self.reward)
+rlrun.serve(Rare)
+"""
+    )
+    rare = {"name": "rare", "plugin": sys.executable, "args": ["rare.py"]}
+    agents = [{"name": "net", "plugin": "deep-q", "params": SMALL}]
+    text = run("run", "--quiet", config(tmp_path, environments=[rare], agents=agents, runs=4, steps=30), fails=True)
+    assert "the metric loss is" in text
+    assert "after step 3" in text
+    status = rlrun.read_results(tmp_path / "out").runs.status
+    assert 0 < (status == "ok").sum() < 4
