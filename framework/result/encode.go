@@ -71,30 +71,6 @@ func (r *Record) infinite() []Metric {
 	return slices.Compact(out)
 }
 
-func (d *Decision) appendJSON(dst []byte) []byte {
-	dst = strconv.AppendInt(append(dst, `{"step":`...), int64(d.Step), 10)
-	dst = strconv.AppendInt(append(dst, `,"episode":`...), int64(d.Episode), 10)
-	dst = strconv.AppendInt(append(dst, `,"state":`...), int64(d.State), 10)
-	dst = appendString(append(dst, `,"option":`...), d.Option)
-	dst = strconv.AppendBool(append(dst, `,"explore":`...), d.Explore)
-	dst = strconv.AppendInt(append(dst, `,"hold":`...), int64(d.Hold), 10)
-	dst = strconv.AppendBool(append(dst, `,"capped":`...), d.Capped)
-	dst = appendFloat(append(dst, `,"delta":`...), d.Delta)
-	dst = appendFloat(append(dst, `,"p":`...), d.P)
-	dst = appendFloat(append(dst, `,"share":`...), d.Share)
-	dst = appendFloat(append(dst, `,"advantage":`...), d.Advantage)
-	dst = strconv.AppendInt(append(dst, `,"action":`...), int64(d.Action), 10)
-	dst = appendString(append(dst, `,"other":`...), d.Other)
-	dst = appendFloat(append(dst, `,"greedy":`...), d.Greedy)
-	dst = appendFloat(append(dst, `,"gain":`...), d.Gain)
-	dst = appendFloat(append(dst, `,"cost":`...), d.Cost)
-	dst = appendString(append(dst, `,"leads":`...), d.Leads)
-	if d.Numbers != "" {
-		dst = appendString(append(dst, `,"numbers":`...), d.Numbers)
-	}
-	return append(dst, '}')
-}
-
 // MarshalJSON is AppendJSON for encoding/json.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 

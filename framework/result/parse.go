@@ -145,50 +145,6 @@ func (p *parser) int() int {
 	return n
 }
 
-func (p *parser) decision() (d Decision) {
-	p.want(`{"step":`)
-	d.Step = p.int()
-	p.want(`,"episode":`)
-	d.Episode = p.int()
-	p.want(`,"state":`)
-	d.State = p.int()
-	p.want(`,"option":`)
-	d.Option = p.string()
-	p.want(`,"explore":`)
-	d.Explore = p.bool()
-	p.want(`,"hold":`)
-	d.Hold = p.int()
-	p.want(`,"capped":`)
-	d.Capped = p.bool()
-	p.want(`,"delta":`)
-	d.Delta = p.number()
-	p.want(`,"p":`)
-	d.P = p.number()
-	p.want(`,"share":`)
-	d.Share = p.number()
-	p.want(`,"advantage":`)
-	d.Advantage = p.number()
-	d.Action = -1
-	if p.try(`,"action":`) { // which earlier versions do not have
-		d.Action = p.int()
-		p.want(`,"other":`)
-		d.Other = p.string()
-		p.want(`,"greedy":`)
-		d.Greedy = p.number()
-		p.want(`,"gain":`)
-		d.Gain = p.number()
-		p.want(`,"cost":`)
-		d.Cost = p.number()
-		p.want(`,"leads":`)
-		d.Leads = p.string()
-		if p.try(`,"numbers":`) {
-			d.Numbers = p.string()
-		}
-	}
-	p.want("}")
-	return d
-}
-
 func (p *parser) bool() bool {
 	if p.try("true") {
 		return true

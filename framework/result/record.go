@@ -50,35 +50,6 @@ type Record struct {
 	Decisions []Decision `json:"decisions,omitempty"`
 }
 
-// Decision is one choice between exploring and exploiting: the terms of the
-// comparison docs/theory.md §1.4 and what was chosen.
-type Decision struct {
-	Step      int     `json:"step"`      // steps taken before the decision
-	Episode   int     `json:"episode"`   // number of the episode, from 0
-	State     int     `json:"state"`     // the observation, from 0, where observations are Discrete; else -1
-	Option    string  `json:"option"`    // the one chosen
-	Explore   bool    `json:"explore"`   // whether it is an exploratory one
-	Hold      int     `json:"hold"`      // T: steps for which it is held
-	Capped    bool    `json:"capped"`    // T is shorter than its estimate asks for
-	Delta     float64 `json:"delta"`     // δ: improvement hoped for
-	P         float64 `json:"p"`         // probability that the improvement is at least δ
-	Share     float64 `json:"share"`     // ρ_T: share of the horizon that T steps are
-	Advantage float64 `json:"advantage"` // of exploring over exploiting; > 0 explores
-	Action    int     `json:"action"`    // the first action of the chosen option, from 0; -1 if actions are not Discrete
-	Compared
-}
-
-// Compared is what was compared at a decision, in units of reward per step.
-type Compared struct {
-	Other  string  `json:"other"`  // the best of the other options than the greedy one; empty if there is none
-	Greedy float64 `json:"greedy"` // mean value of the greedy option over the members
-	Gain   float64 `json:"gain"`   // E D⁺: mean of what Other is better in a member, 0 where it is worse
-	Cost   float64 `json:"cost"`   // E D⁻: mean of what it is worse
-	Leads  string  `json:"leads"`  // D of each member, in three digits; empty if there are too many
-	// Numbers are those of a rule of a plugin, "NAME=VALUE NAME=VALUE".
-	Numbers string `json:"numbers,omitempty"`
-}
-
 // Key returns the environment, agent and number of the run.
 func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
 

@@ -74,18 +74,26 @@ func WriteSummary(w io.Writer, s *result.Summary) error {
 // WriteDecisions writes one line for every decision in the records that the
 // summary was made from. If it is mixed, a last column "programs" says so.
 func WriteDecisions(w io.Writer, s *result.Summary, records iter.Seq2[result.Record, error]) error {
-	c := newTable(w, s, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
-		"delta", "p", "share", "advantage", "action", "other", "greedy", "gain", "cost", "leads", "numbers")
+	c := newTable(w, s, append([]string{"environment", "agent", "run"}, result.DecisionColumns...)...)
 	for r, err := range records {
 		if err != nil {
 			return err
 		}
 		for i := range r.Decisions {
-			d := &r.Decisions[i]
-			c.row(r.Environment, r.Agent, strconv.Itoa(r.Run), strconv.Itoa(d.Step), strconv.Itoa(d.Episode), strconv.Itoa(d.State),
-				d.Option, strconv.FormatBool(d.Explore), strconv.Itoa(d.Hold), strconv.FormatBool(d.Capped),
-				result.CSVNumber(d.Delta), result.CSVNumber(d.P), result.CSVNumber(d.Share), result.CSVNumber(d.Advantage),
-				strconv.Itoa(d.Action), d.Other, result.CSVNumber(d.Greedy), result.CSVNumber(d.Gain), result.CSVNumber(d.Cost), d.Leads, d.Numbers)
+			row := []string{r.Environment, r.Agent, strconv.Itoa(r.Run)}
+			for _, field := range r.Decisions[i].Fields() {
+				switch x := field.(type) {
+				case *int:
+					row = append(row, strconv.Itoa(*x))
+				case *string:
+					row = append(row, *x)
+				case *bool:
+					row = append(row, strconv.FormatBool(*x))
+				case *float64:
+					row = append(row, result.CSVNumber(*x))
+				}
+			}
+			c.row(row...)
 		}
 	}
 	return c.close()

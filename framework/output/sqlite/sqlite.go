@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -192,8 +193,11 @@ func (in *inserter) record(r *result.Record) {
 		in.row("failures", r.Environment, r.Agent, r.Run, r.Steps, r.Error)
 	}
 	for i := range r.Decisions {
-		d := &r.Decisions[i]
-		in.row("decisions", r.Environment, r.Agent, r.Run, d.Step, d.Episode, d.State, d.Option, d.Explore, d.Hold, d.Capped, d.Delta, d.P, d.Share, d.Advantage, d.Action, d.Other, d.Greedy, d.Gain, d.Cost, d.Leads, d.Numbers)
+		row := []any{r.Environment, r.Agent, r.Run}
+		for _, field := range r.Decisions[i].Fields() {
+			row = append(row, reflect.ValueOf(field).Elem().Interface())
+		}
+		in.row("decisions", row...)
 	}
 }
 

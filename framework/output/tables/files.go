@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,10 +32,10 @@ func writeParquet[T any](w io.Writer, rows iter.Seq2[[]T, error]) error {
 // writeCSV writes rows with a header.
 func writeCSV[T any](w io.Writer, rows iter.Seq2[[]T, error]) error {
 	out := csv.NewWriter(w)
-	t := reflect.TypeFor[T]()
-	cells := make([]string, t.NumField())
-	for i := range cells {
-		cells[i], _, _ = strings.Cut(t.Field(i).Tag.Get("parquet"), ",")
+	fields := slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[T]()), func(f reflect.StructField) bool { return f.Anonymous })
+	cells := make([]string, len(fields))
+	for i, f := range fields {
+		cells[i], _, _ = strings.Cut(f.Tag.Get("parquet"), ",")
 	}
 	if err := out.Write(cells); err != nil {
 		return err
@@ -46,7 +47,7 @@ func writeCSV[T any](w io.Writer, rows iter.Seq2[[]T, error]) error {
 		for i := range batch {
 			row := reflect.ValueOf(&batch[i]).Elem()
 			for k := range cells {
-				cells[k] = cell(row.Field(k))
+				cells[k] = cell(row.FieldByIndex(fields[k].Index))
 			}
 			if err := out.Write(cells); err != nil {
 				return err
@@ -59,7 +60,7 @@ func writeCSV[T any](w io.Writer, rows iter.Seq2[[]T, error]) error {
 
 func cell(v reflect.Value) string {
 	switch v.Kind() {
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		return strconv.FormatInt(v.Int(), 10)
 	case reflect.Float64:
 		return strconv.FormatFloat(v.Float(), 'g', -1, 64)

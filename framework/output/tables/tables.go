@@ -50,27 +50,10 @@ type (
 		Value       float64 `parquet:"value"`
 	}
 	decisionRow struct {
-		Environment string  `parquet:"environment,dict"`
-		Agent       string  `parquet:"agent,dict"`
-		Run         int64   `parquet:"run"`
-		Step        int64   `parquet:"step"`
-		Episode     int64   `parquet:"episode"`
-		State       int64   `parquet:"state"` // −1 where observations are not discrete
-		Option      string  `parquet:"option,dict"`
-		Explore     bool    `parquet:"explore"`
-		Hold        int64   `parquet:"hold"`
-		Capped      bool    `parquet:"capped"`
-		Delta       float64 `parquet:"delta"`
-		P           float64 `parquet:"p"`
-		Share       float64 `parquet:"share"`
-		Advantage   float64 `parquet:"advantage"`
-		Action      int64   `parquet:"action"` // −1 where actions are not discrete
-		Other       string  `parquet:"other,dict"`
-		Greedy      float64 `parquet:"greedy"`
-		Gain        float64 `parquet:"gain"`
-		Cost        float64 `parquet:"cost"`
-		Leads       string  `parquet:"leads"`
-		Numbers     string  `parquet:"numbers"`
+		Environment string `parquet:"environment,dict"`
+		Agent       string `parquet:"agent,dict"`
+		Run         int64  `parquet:"run"`
+		result.Decision
 	}
 )
 
@@ -91,10 +74,7 @@ func curveRows(s *output.Results, r *result.Record) (rows []curveRow) {
 
 func decisionRows(_ *output.Results, r *result.Record) (rows []decisionRow) {
 	for i := range r.Decisions {
-		d := &r.Decisions[i]
-		rows = append(rows, decisionRow{r.Environment, r.Agent, int64(r.Run), int64(d.Step), int64(d.Episode), int64(d.State),
-			d.Option, d.Explore, int64(d.Hold), d.Capped, d.Delta, d.P, d.Share, d.Advantage,
-			int64(d.Action), d.Other, d.Greedy, d.Gain, d.Cost, d.Leads, d.Numbers})
+		rows = append(rows, decisionRow{r.Environment, r.Agent, int64(r.Run), r.Decisions[i]})
 	}
 	return rows
 }
