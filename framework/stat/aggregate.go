@@ -73,14 +73,6 @@ func tail(sorted, taus []float64) []float64 {
 	return out
 }
 
-// AverageProfile is the share of environments in which the mean over runs is above
-// each tau (Agarwal et al. 2021, appendix). It hides how much runs vary.
-func AverageProfile(s Scores, taus []float64) []float64 {
-	average := means(s)
-	slices.Sort(average)
-	return tail(average, taus)
-}
-
 // ProbabilityOfImprovement is the mean over environments of P(X > Y) + P(X = Y)/2. Here X
 // and Y are any two runs of the two agents (Agarwal et al. 2021, section 4.3; Mann &
 // Whitney 1947). Both agents have the same environments.

@@ -31,7 +31,7 @@ var checks = map[string]func(c *check){
 	"median_of_task_means":           func(c *check) { c.near("median", MedianOfMeans(c.scores()), c.number()) },
 	"optimality_gap":                 checkOptimalityGap,
 	"performance_profile":            checkProfile(Profile),
-	"average_score_profile":          checkProfile(AverageProfile),
+	"average_score_profile":          checkProfile(averageProfile),
 	"probability_of_improvement":     checkImprovement,
 	"paired_win_rate":                checkPairedWinRate,
 	"bootstrap_iqm_limit":            checkBootstrap,
@@ -504,4 +504,11 @@ func checkSequential(c *check) {
 			c.near(fmt.Sprintf("level spent %d", k), look.Spent, want.Spent[k])
 		}
 	}
+}
+
+// averageProfile is the share of environments in which the mean over runs is above each tau.
+func averageProfile(s Scores, taus []float64) []float64 {
+	average := means(s)
+	slices.Sort(average)
+	return tail(average, taus)
 }

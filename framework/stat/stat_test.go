@@ -334,9 +334,6 @@ func TestCliques(t *testing.T) {
 	}
 }
 
-// Tuning for each environment never does worse than for all; if one setting is best
-// everywhere there is nothing to gain.
-
 // All 2ⁿ sign vectors of the same sizes make a null distribution: the share of them on
 // which the sequential test decides is at most its level.
 func TestSequentialKeepsItsLevelExactly(t *testing.T) {
