@@ -9,16 +9,15 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/parallel"
 )
 
 // define returns the definition of a metric by the first input that declares it.
@@ -145,10 +144,10 @@ func (c *comparer) read(inputs []*Input) error {
 			if !slices.Contains(c.Environments, env) {
 				c.Environments = append(c.Environments, env)
 			}
-			for _, m := range in.Summary.MetricsOf(env, false) {
-				if !slices.Contains(has, m) {
-					has = append(has, m)
-				}
+		}
+		for _, m := range in.Summary.AllMetrics() {
+			if !slices.Contains(has, m) {
+				has = append(has, m)
 			}
 		}
 	}
@@ -335,7 +334,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 	if len(c.Environments) > 1 {
 		c.all += len(pairs) // of overall
 	}
-	each(len(jobs), func(i int) {
+	parallel.Each(len(jobs), func(i int) {
 		cmp, j := &c.Comparisons[i], jobs[i]
 		c.test(cmp, j.x, j.y, draws, j.a.input.Streams[cmp.Environment].Seed)
 		c.sequential(cmp, j.a, j.b)
@@ -379,21 +378,6 @@ func (c *comparer) keepBest(pairs [][2]int) [][2]int {
 			return cmp.A == c.Agents[pair[0]].Label && cmp.B == c.Agents[pair[1]].Label
 		})
 	})
-}
-
-// each calls do with 0 to n−1, on all processors. do writes to a place of its own, so
-// that results do not depend on the order of calls.
-func each(n int, do func(i int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func (c *comparer) skip(format string, args ...any) {

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"bytes"
-	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -10,8 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,7 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -480,55 +476,6 @@ func TestFiles(t *testing.T) {
 	must.Do(t, json.Unmarshal(data, &answer))
 	if len(answer.Comparisons) != 14 || *answer.Comparisons[0].P != r.Comparisons[0].P || answer.Comparisons[0].Tukey != nil || len(answer.Overall.Aggregates) != 3 {
 		t.Errorf("JSON: %s", data)
-	}
-}
-
-func TestSQLite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "results.db")
-	in := several()
-	in.Summary.Meta.Grid = []int{100}
-	results := must.Get(sql.Open("sqlite", path))(t)
-	must.Get(results.Exec("CREATE TABLE runs (run INTEGER)"))(t)
-	must.Do(t, results.Close())
-	r := compared(t, []*Input{in}, with(func(o *Options) { o.Unpaired, o.Pairs = true, "all" }))
-	for range 2 { // the second replaces the first
-		must.Do(t, WriteSQLite(path, r))
-	}
-	db := must.Get(sql.Open("sqlite", path))(t)
-	defer db.Close()
-	var n, better int
-	must.Do(t, db.QueryRow("SELECT count(*), sum(verdict = 'b is better' AND tukey_p < 0.05) FROM comparisons").Scan(&n, &better))
-	if n != 21 || better != 14 {
-		t.Errorf("%d comparisons, b better in %d", n, better)
-	}
-	if err := WriteSQLite(filepath.Join(t.TempDir(), "none.db"), r); err == nil {
-		t.Error("writes into a database that is not there")
-	}
-}
-
-// A database is replaced by a changed copy: what a link, a hard link or a journal leads to
-// stays as it is.
-func TestSQLiteWritesThroughNoLink(t *testing.T) {
-	r := compared(t, []*Input{several()}, with(func(o *Options) { o.Pairs = "all" }))
-	dir := t.TempDir()
-	victim := filepath.Join(dir, "victim.db")
-	db := must.Get(sql.Open("sqlite", victim))(t)
-	must.Get(db.Exec("CREATE TABLE comparisons (a); INSERT INTO comparisons VALUES (1)"))(t)
-	must.Do(t, db.Close())
-	before := must.Get(os.ReadFile(victim))(t)
-	linked, hard := filepath.Join(dir, "linked.db"), filepath.Join(dir, "hard.db")
-	must.Do(t, os.Symlink(victim, linked))
-	must.Do(t, os.Link(victim, hard))
-	if err := WriteSQLite(linked, r); err == nil {
-		t.Error("writes through a link")
-	}
-	must.Do(t, WriteSQLite(hard, r))
-	if !bytes.Equal(must.Get(os.ReadFile(victim))(t), before) {
-		t.Error("the file of another name was changed")
-	}
-	must.Do(t, os.WriteFile(hard+"-journal", []byte("x"), 0o666))
-	if err := WriteSQLite(hard, r); !errors.Is(err, disk.ErrJournal) {
-		t.Errorf("a database with a journal: %v", err)
 	}
 }
 

@@ -1,23 +1,14 @@
 package compare
 
 import (
-	"database/sql"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-
-	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )
@@ -68,8 +59,8 @@ func WriteCSV(w io.Writer, r *Result) error {
 	rows := [][]string{header}
 	for i := range r.Comparisons {
 		var row []string
-		for _, f := range fields {
-			switch v := f.value(r, &r.Comparisons[i]).(type) {
+		for _, v := range r.Values(&r.Comparisons[i]) {
+			switch v := v.(type) {
 			case float64:
 				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
 			default:
@@ -81,88 +72,21 @@ func WriteCSV(w io.Writer, r *Result) error {
 	return out.WriteAll(rows)
 }
 
-// WriteSQLite replaces the table comparisons of the database at path, which exists. It
-// writes a copy and renames it, so that nothing is written through a link.
-func WriteSQLite(path string, r *Result) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing comparisons to %s: %w", path, err)
-		}
-	}()
-	if err := disk.CheckDatabase(path); err != nil {
-		return err
-	}
-	return disk.ReplaceDatabase(path, func(temporary string) error {
-		if err := copyFile(temporary, path); err != nil {
-			return err
-		}
-		return replaceComparisons(temporary, r)
-	})
-}
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
-// replaceComparisons needs no journal, as the database is a copy.
-func replaceComparisons(path string, r *Result) error {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "mode=rw&nolock=1&_pragma=journal_mode(off)&_pragma=synchronous(off)"}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing once committed
+// Schema is that of the table of comparisons in SQLite: the columns with their kinds.
+func Schema() string {
 	var columns []string
 	for _, f := range fields {
 		columns = append(columns, f.name+" "+f.kind)
 	}
-	if _, err := tx.Exec("DROP TABLE IF EXISTS comparisons"); err != nil {
-		return err
+	return strings.Join(columns, ", ")
+}
+
+// Values are those of a comparison, by column.
+func (r *Result) Values(c *Comparison) (values []any) {
+	for _, f := range fields {
+		values = append(values, f.value(r, c))
 	}
-	if _, err := tx.Exec("CREATE TABLE comparisons (" + strings.Join(columns, ", ") + ")"); err != nil {
-		return err
-	}
-	insert, err := tx.Prepare("INSERT INTO comparisons VALUES (?" + strings.Repeat(",?", len(fields)-1) + ")")
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
-	for i := range r.Comparisons {
-		var values []any
-		for _, f := range fields {
-			v := f.value(r, &r.Comparisons[i])
-			if x, ok := v.(float64); ok && math.IsNaN(x) {
-				v = nil
-			}
-			values = append(values, v)
-		}
-		if _, err := insert.Exec(values...); err != nil {
-			return err
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	return db.Close()
+	return values
 }
 
 // jsonInterval is an estimate with its interval; null is not known.

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/parallel"
 )
 
 // Overall is what is found over environments.
@@ -108,7 +109,7 @@ func (c *comparer) overall(pairs [][2]int) {
 		iqm = c.aggregate(o, scored)
 	}
 	o.Improvements = make([]Improvement, len(pairs))
-	each(len(pairs), func(k int) {
+	parallel.Each(len(pairs), func(k int) {
 		defer c.tell()
 		o.Improvements[k] = c.improvement(pairs[k], iqm)
 	})
@@ -155,7 +156,7 @@ func (c *comparer) aggregate(o *Overall, scored []string) map[int]stat.Sampled {
 		o.Tau = taus(most)
 	}
 	aggregates, iqms := make([]Aggregate, len(c.Agents)), make([]stat.Sampled, len(c.Agents))
-	each(len(c.Agents), func(i int) {
+	parallel.Each(len(c.Agents), func(i int) {
 		s := scores[i]
 		if s == nil { // nor anywhere else
 			return

@@ -7,14 +7,12 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/parallel"
 )
 
 // Aggregate makes the statistics of an experiment. The records must come in the
@@ -467,26 +465,19 @@ func (a *aggregator) addIQM(rows []Row) {
 		parts[k] = append(parts[k], i)
 	}
 	source := seed.NewSource(a.meta.Seed, "interquartile means")
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(parts)) {
-		wg.Go(func() {
-			for k := next.Add(1) - 1; k < int64(len(parts)); k = next.Add(1) - 1 {
-				samples := make([][]float64, len(parts[k]))
-				for j, i := range parts[k] {
-					samples[j] = rows[i].Values
-				}
-				iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
-				for j, i := range parts[k] {
-					rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High
-					if !(iqms[j].Low < iqms[j].High) { // as withWidth
-						rows[i].IQMLow, rows[i].IQMHigh = math.NaN(), math.NaN()
-					}
-				}
+	parallel.Each(len(parts), func(k int) {
+		samples := make([][]float64, len(parts[k]))
+		for j, i := range parts[k] {
+			samples[j] = rows[i].Values
+		}
+		iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
+		for j, i := range parts[k] {
+			rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High
+			if !(iqms[j].Low < iqms[j].High) { // as withWidth
+				rows[i].IQMLow, rows[i].IQMHigh = math.NaN(), math.NaN()
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	for i := range rows {
 		r := &rows[i]
 		a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric] = stat.Interval{Value: r.IQM, Low: r.IQMLow, High: r.IQMHigh}

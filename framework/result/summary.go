@@ -1,6 +1,9 @@
 package result
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Summary is what an experiment found, over runs. Rows and curves are in the
 // order of the config's environments, agents and metrics.
@@ -183,5 +186,17 @@ func (s *Summary) MetricsOf(environment string, curves bool) []Metric {
 		}
 	}
 	sortMetrics(out, s.Meta.order())
+	return out
+}
+
+// AllMetrics lists the metrics that any agent has in any environment.
+func (s *Summary) AllMetrics() (out []Metric) {
+	for _, env := range s.Meta.Environments {
+		for _, m := range s.MetricsOf(env, false) {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
 	return out
 }

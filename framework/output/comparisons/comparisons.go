@@ -33,7 +33,7 @@ func write(r *output.Results, directory string) ([]string, error) {
 		return nil, err
 	}
 	if slices.Contains(r.Files, sqlite.File) {
-		err = compare.WriteSQLite(filepath.Join(directory, sqlite.File), found)
+		err = sqlite.WriteComparisons(filepath.Join(directory, sqlite.File), found)
 	}
 	return []string{name}, err
 }

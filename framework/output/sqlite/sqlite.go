@@ -7,12 +7,14 @@ import (
 	"iter"
 	"math"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/result"
@@ -80,11 +82,61 @@ func Write(path string, s *result.Summary, records iter.Seq2[result.Record, erro
 }
 
 func fillSQLite(path string, s *result.Summary, records iter.Seq2[result.Record, error]) error {
+	return fill(path, schema, func(in *inserter) error {
+		if s.Mixed != "" {
+			in.row("mixed", s.Mixed)
+		}
+		for rec, err := range records {
+			if err != nil {
+				return err
+			}
+			in.record(&rec)
+		}
+		for i := range s.Rows {
+			in.outcomes(&s.Rows[i])
+		}
+		for i := range s.Curves {
+			in.curve(&s.Curves[i])
+		}
+		return nil
+	})
+}
+
+// WriteComparisons replaces the table comparisons of the database at path, which exists. It
+// writes a copy and renames it, so that nothing is written through a link.
+func WriteComparisons(path string, r *compare.Result) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing comparisons to %s: %w", path, err)
+		}
+	}()
+	if err := disk.CheckDatabase(path); err != nil {
+		return err
+	}
+	return disk.ReplaceDatabase(path, func(temporary string) error {
+		old, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(temporary, old, 0) // which exists
+		}
+		if err != nil {
+			return err
+		}
+		return fill(temporary, "DROP TABLE IF EXISTS comparisons; CREATE TABLE comparisons ("+compare.Schema()+")", func(in *inserter) error {
+			for i := range r.Comparisons {
+				in.row("comparisons", r.Values(&r.Comparisons[i])...)
+			}
+			return nil
+		})
+	})
+}
+
+// fill changes the schema of a database and adds rows. The file is renamed when it is whole, so
+// it needs no journal and no lock of its own.
+func fill(path, schema string, add func(*inserter) error) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	// The file is renamed when it is whole, so it needs no journal and no lock of its own.
 	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "nolock=1&_pragma=journal_mode(off)&_pragma=synchronous(off)"}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
@@ -101,20 +153,8 @@ func fillSQLite(path string, s *result.Summary, records iter.Seq2[result.Record,
 	}
 	defer tx.Rollback()
 	in := inserter{tx: tx, tables: map[string]*tableRows{}}
-	if s.Mixed != "" {
-		in.row("mixed", s.Mixed)
-	}
-	for rec, err := range records {
-		if err != nil {
-			return err
-		}
-		in.record(&rec)
-	}
-	for i := range s.Rows {
-		in.outcomes(&s.Rows[i])
-	}
-	for i := range s.Curves {
-		in.curve(&s.Curves[i])
+	if err := add(&in); err != nil {
+		return err
 	}
 	if err := in.close(); err != nil {
 		return err

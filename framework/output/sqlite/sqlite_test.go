@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/output/sqlite"
@@ -113,5 +116,59 @@ func TestSQLiteOfUnknownMetrics(t *testing.T) {
 	must.Do(t, db.QueryRow("SELECT count(*) FROM outcomes WHERE value IS NULL AND metric = 'regret' AND environment = 'f'").Scan(&null))
 	if null != 2 {
 		t.Errorf("%d outcomes of regret are NULL, want one a run", null)
+	}
+}
+
+// comparisons are one that is decided and one that is not.
+func comparisons() *compare.Result {
+	return &compare.Result{Comparisons: []compare.Comparison{
+		{Environment: "e", A: "b", B: "a", Verdict: "b is better", Tukey: 0.01},
+		{Environment: "e", A: "c", B: "a", Verdict: compare.NotDecided, Tukey: math.NaN()},
+	}}
+}
+
+func TestComparisons(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.db")
+	results := must.Get(sql.Open("sqlite", path))(t)
+	must.Get(results.Exec("CREATE TABLE runs (run INTEGER)"))(t)
+	must.Do(t, results.Close())
+	for range 2 { // the second replaces the first
+		must.Do(t, sqlite.WriteComparisons(path, comparisons()))
+	}
+	db := must.Get(sql.Open("sqlite", path))(t)
+	defer db.Close()
+	var n, better, unknown, runs int
+	must.Do(t, db.QueryRow("SELECT count(*), sum(verdict = 'b is better' AND tukey_p < 0.05), sum(tukey_p IS NULL) FROM comparisons").Scan(&n, &better, &unknown))
+	must.Do(t, db.QueryRow("SELECT count(*) FROM runs").Scan(&runs))
+	if n != 2 || better != 1 || unknown != 1 {
+		t.Errorf("%d comparisons, b better in %d, without p %d", n, better, unknown)
+	}
+	if err := sqlite.WriteComparisons(filepath.Join(t.TempDir(), "none.db"), comparisons()); err == nil {
+		t.Error("writes into a database that is not there")
+	}
+}
+
+// A database is replaced by a changed copy: what a link, a hard link or a journal leads to
+// stays as it is.
+func TestComparisonsGoThroughNoLink(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim.db")
+	db := must.Get(sql.Open("sqlite", victim))(t)
+	must.Get(db.Exec("CREATE TABLE comparisons (a); INSERT INTO comparisons VALUES (1)"))(t)
+	must.Do(t, db.Close())
+	before := must.Get(os.ReadFile(victim))(t)
+	linked, hard := filepath.Join(dir, "linked.db"), filepath.Join(dir, "hard.db")
+	must.Do(t, os.Symlink(victim, linked))
+	must.Do(t, os.Link(victim, hard))
+	if err := sqlite.WriteComparisons(linked, comparisons()); err == nil {
+		t.Error("writes through a link")
+	}
+	must.Do(t, sqlite.WriteComparisons(hard, comparisons()))
+	if !bytes.Equal(must.Get(os.ReadFile(victim))(t), before) {
+		t.Error("the file of another name was changed")
+	}
+	must.Do(t, os.WriteFile(hard+"-journal", []byte("x"), 0o666))
+	if err := sqlite.WriteComparisons(hard, comparisons()); !errors.Is(err, disk.ErrJournal) {
+		t.Errorf("a database with a journal: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/output/sqlite"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
@@ -233,7 +234,10 @@ type choice struct {
 // the order of their arguments.
 func choose(args []string) (out []choice, err error) {
 	for _, arg := range args {
-		dir, agent := split(arg)
+		dir, agent, err := store.SplitAgent(arg)
+		if err != nil {
+			dir = arg // which is no directory, as reading it says
+		}
 		at := slices.IndexFunc(out, func(c choice) bool { return same(c.dir, dir) })
 		switch {
 		case at < 0 && agent == "":
@@ -249,23 +253,6 @@ func choose(args []string) (out []choice, err error) {
 		}
 	}
 	return out, nil
-}
-
-// split cuts DIR:AGENT at the colon before which a directory is named. Names of both may
-// hold colons.
-func split(arg string) (dir, agent string) {
-	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		return arg, ""
-	}
-	for i := len(arg) - 1; i > 0; i-- {
-		if arg[i] != ':' || i == len(arg)-1 {
-			continue
-		}
-		if info, err := os.Stat(arg[:i]); err == nil && info.IsDir() {
-			return arg[:i], arg[i+1:]
-		}
-	}
-	return arg, ""
 }
 
 // same says whether two paths are of one directory.
@@ -323,15 +310,7 @@ func amounts(flag string, given []string) (map[string]float64, error) {
 
 // usual returns the metric that is compared where none is named.
 func usual(s *result.Summary) result.Metric {
-	var has []result.Metric
-	for _, env := range s.Meta.Environments {
-		for _, m := range s.MetricsOf(env, false) {
-			if !slices.Contains(has, m) {
-				has = append(has, m)
-			}
-		}
-	}
-	if len(has) == 1 {
+	if has := s.AllMetrics(); len(has) == 1 {
 		return has[0]
 	}
 	return result.Reward
@@ -384,9 +363,9 @@ func write(dir, page string, r *compare.Result) error {
 	if err := result.WriteFile(filepath.Join(dir, "comparisons.csv"), func(w io.Writer) error { return compare.WriteCSV(w, r) }); err != nil {
 		return err
 	}
-	database := filepath.Join(dir, "results.db")
+	database := filepath.Join(dir, sqlite.File)
 	if _, err := os.Stat(database); err == nil { // an interrupted experiment has none yet
-		if err := compare.WriteSQLite(database, r); err != nil {
+		if err := sqlite.WriteComparisons(database, r); err != nil {
 			return err
 		}
 	}

@@ -65,12 +65,7 @@ runs: the mean of the best of many is too good. rlrun compare --against best cor
 
 // sorted says in which order the table has its agents.
 func sorted(s *result.Summary, by result.Metric, top int) error {
-	var has []result.Metric
-	for i := range s.Rows {
-		if m := s.Rows[i].Metric; !slices.Contains(has, m) {
-			has = append(has, m)
-		}
-	}
+	has := s.AllMetrics()
 	if by != "" && !slices.Contains(has, by) {
 		return cli.Usagef("--sort: no run has the metric %s; recorded are: %s", by, metric.Names(has))
 	}
