@@ -95,7 +95,7 @@ func Induce(m Model, pi Policy) (*Chain, error) {
 				return nil, fmt.Errorf("mdp: policy in state %d: probability %v of action %d", s, p, a)
 			}
 			if p > 0 && !available(m, s, a) {
-				return nil, fmt.Errorf("mdp: policy: state %d has no action %d", s, a)
+				return nil, fmt.Errorf("mdp: policy: state %d has no action %s", s, m.(*Tabular).action(a))
 			}
 			if p > 0 {
 				c.reward[s] += p * m.Reward(s, a)

@@ -310,7 +310,7 @@ func (m *Tabular) checkPolicy(p Deterministic) error {
 			return fmt.Errorf("mdp: policy in state %d: action %d is outside 0..%d", s, a, m.actions-1)
 		}
 		if !m.Available(s, a) {
-			return fmt.Errorf("mdp: policy: state %d has no action %d", s, a)
+			return fmt.Errorf("mdp: policy: state %d has no action %s", s, m.action(a))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 )
 
 // Model is a finite Markov decision process with states 0..NumStates()-1 and
@@ -63,6 +64,14 @@ func (m *Tabular) Description() string { return m.description }
 // ActionNames returns the names that the actions were given, or nil. The slice must not be
 // written to.
 func (m *Tabular) ActionNames() []string { return m.actionNames }
+
+// action names an action in a message.
+func (m *Tabular) action(a int) string {
+	if m.actionNames == nil {
+		return strconv.Itoa(a)
+	}
+	return fmt.Sprintf("%d (%s)", a, m.actionNames[a])
+}
 
 // NumStates returns S.
 func (m *Tabular) NumStates() int { return m.states }

@@ -55,7 +55,7 @@ func (c *comparer) say() {
 			continue
 		}
 		said = append(said, in)
-		notes := slices.Clone(in.Summary.Meta.Notes)
+		notes := slices.Concat(in.Summary.Meta.Notes, in.Summary.LostDigits())
 		if in.Summary.Mixed != "" {
 			notes = append(notes, "Mixed: runs of different programs are in one mean: "+in.Summary.Mixed)
 		}

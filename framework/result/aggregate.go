@@ -378,7 +378,26 @@ func (a *aggregator) summary() *Summary {
 	}
 	a.addIQM(out.Rows)
 	out.Notices = append(out.Notices, equalRuns(out.Rows)...)
+	out.Notices = append(out.Notices, out.LostDigits()...)
 	return out
+}
+
+// LostDigits says in at most one sentence where values are sums of rewards so large that whole
+// numbers are lost.
+func (s *Summary) LostDigits() []string {
+	n, first := 0, ""
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if size := RoundingOf(&s.Meta, r.Environment, r.Metric).size(r.Mean); size >= 1<<53 {
+			if n++; n == 1 {
+				first = fmt.Sprintf("%s of %s in %s to multiples of %g", r.Metric, r.Agent, r.Environment, math.Nextafter(size, math.Inf(1))-size)
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d means are of sums so large that they are rounded, first %s; smaller differences are lost, so subtract a constant from the rewards", n, first)}
 }
 
 // equalRuns says where an interval is left out because all runs have the same value.

@@ -299,6 +299,19 @@ func TestRunsWithoutAnEpisode(t *testing.T) {
 	}
 }
 
+// Sums of rewards of 1e16 are rounded to more than the rewards differ by, which is said.
+func TestLostDigits(t *testing.T) {
+	sum := func(mean float64) *Summary {
+		return &Summary{Meta: Meta{Steps: 50}, Rows: []Row{{Environment: "e", Agent: "a", Metric: CumulativeReward, Estimate: Estimate{Mean: mean}}}}
+	}
+	if got := sum(5e17).LostDigits(); len(got) != 1 || !strings.Contains(got[0], "cumulative_reward of a in e to multiples of 64") {
+		t.Error(got)
+	}
+	if got := sum(-5e14).LostDigits(); got != nil {
+		t.Error(got)
+	}
+}
+
 // The mean of vast rewards overflows. Infinite values are none: their differences are not
 // numbers, and each test would call one agent better.
 func TestValuesAreFinite(t *testing.T) {

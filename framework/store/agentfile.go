@@ -181,10 +181,13 @@ func (d Dir) agents() (list []agentFile, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != agentExt || !e.Type().IsRegular() {
+		if filepath.Ext(e.Name()) != agentExt {
 			continue
 		}
 		path := d.path(agentsDir + "/" + e.Name())
+		if !e.Type().IsRegular() {
+			return nil, fmt.Errorf("%s is a link, pipe or directory and no saved agent: put the file itself there, or remove it to go on without it", path)
+		}
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err

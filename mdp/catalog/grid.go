@@ -25,6 +25,8 @@ const (
 	right
 )
 
+var errNoGoal = errors.New("the map needs a start S and a goal G")
+
 var directions = []string{"up", "down", "left", "right"}
 
 // perpendicular are the directions at right angles to each.
@@ -145,7 +147,7 @@ func GridWorld(g Grid) (*Task, error) {
 	}
 	starts, goals := f.find('S'), f.find('G')
 	if len(starts) == 0 || len(goals) == 0 {
-		return nil, errors.New("the map needs a start S and a goal G")
+		return nil, errNoGoal
 	}
 	if g.StepReward == 0 && g.GoalReward == 0 {
 		g.GoalReward = 1

@@ -39,8 +39,8 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 		return nil, fmt.Errorf("success rate %v is outside [0,1]", success)
 	}
 	starts := f.find('S')
-	if len(starts) == 0 {
-		return nil, fmt.Errorf("the map has no start S")
+	if len(starts) == 0 || len(f.find('G')) == 0 {
+		return nil, errNoGoal
 	}
 	d := mdp.Definition{Name: "FrozenLake", States: len(f.cells), Actions: 4, ActionNames: frozenActions, Terminal: append(f.find('H'), f.find('G')...)}
 	for _, s := range starts {

@@ -275,10 +275,15 @@ func (q *forgetting) chainText() string {
 	return text + ", aperiodic"
 }
 
+// atOnce says of a threshold that no deviation exceeds it.
+func (q *forgetting) atOnce(eta float64) string {
+	return fmt.Sprintf("η = %s: two distributions differ by at most 1, so every deviation counts as forgotten\nat once. In the paper's scale distances are at most 2/|S| = %s; give --tv.", cli.Num(eta), cli.Num(2/float64(q.model.NumStates())))
+}
+
 // notes explain what is infinite or trivial.
 func (q *forgetting) notes() (notes []string) {
 	if q.Eta >= 1 {
-		notes = append(notes, fmt.Sprintf("η = %s: two distributions differ by at most 1, so every deviation counts as forgotten\nat once. In the paper's scale distances are at most 2/|S| = %s; give --tv.", cli.Num(q.Eta), cli.Num(2/float64(q.model.NumStates()))))
+		notes = append(notes, q.atOnce(q.Eta))
 	}
 	if q.Why != nil {
 		why := strings.TrimPrefix(q.Why.Error(), "mdp: not ")
@@ -314,6 +319,9 @@ func (q *forgetting) printSample(w io.Writer) error {
 	t.Row("95%", cli.Num(x.Low)+" to "+cli.Num(x.High), "bootstrap interval of the mean")
 	t.Row("chain", "", q.chainText())
 	fmt.Fprintf(w, "%s\n%s", q.head(), t.String())
+	if x.Eta >= 1 {
+		fmt.Fprintf(w, "\n%s\n", q.atOnce(x.Eta))
+	}
 	if x.Why != nil {
 		fmt.Fprintf(w, "\nSome T_ε is infinite: %s.\n", strings.TrimPrefix(x.Why.Error(), "mdp: "))
 	}
