@@ -23,48 +23,22 @@ import (
 // figure is a picture of panels side by side.
 type figure struct {
 	title  string
-	panels []panel
+	panels []plotting.Drawer
 }
 
-// panel draws itself.
-type panel interface{ draw(c draw.Canvas) }
-
 func (f figure) save(file string) error {
-	format, err := plotting.Format(file)
-	if err != nil {
-		return err
-	}
-	const gap = 0.7 * vg.Centimeter
-	width, height := 24*vg.Centimeter, 11.5*vg.Centimeter
-	more := vg.Length(0) // for legends, so that they leave the drawings their room
-	for _, p := range f.panels {
-		if c, ok := p.(chart); ok {
-			more = max(more, c.extra())
-		}
-	}
-	height += more
+	width, more := 24*vg.Centimeter, vg.Length(0)
 	if len(f.panels) == 1 {
 		width = 16 * vg.Centimeter
 	}
-	const sides, ends = 0.9 * vg.Centimeter, 1.4 * vg.Centimeter // beside the panels, above and below
-	k := vg.Length(len(f.panels))
-	each := (width - sides - (k-1)*gap) / k
-	height = min(height, ends+f.tallest(each))
-	canvas, err := draw.NewFormattedCanvas(width, height, format)
-	if err != nil {
-		return err
+	for _, p := range f.panels {
+		if c, ok := p.(*plotting.Panel); ok { // legends leave the drawings their room
+			more = max(more, vg.Length(c.Strips-2)*0.5*vg.Centimeter)
+		}
 	}
-	whole := draw.New(canvas)
-	whole.SetColor(color.White)
-	whole.Fill(whole.Rectangle.Path())
-	size := min(12, 2.1*width/vg.Length(len([]rune(f.title)))) // so that it fits
-	write(whole, whole.Center().X, whole.Max.Y-0.3*vg.Centimeter, size, text.XCenter, text.YTop, plotting.Black, f.title)
-	whole = draw.Crop(whole, 0.4*vg.Centimeter, -0.5*vg.Centimeter, 0.3*vg.Centimeter, -1.1*vg.Centimeter)
-	for i, p := range f.panels {
-		left := vg.Length(i) * (each + gap)
-		p.draw(draw.Crop(whole, left, left+each-(whole.Max.X-whole.Min.X), 0, 0))
-	}
-	return plotting.Save(file, format, canvas)
+	const ends = 1.4 * vg.Centimeter // above and below the panels
+	height := min(11.5*vg.Centimeter+more, ends+f.tallest(plotting.PanelWidth(width, len(f.panels))))
+	return plotting.Figure{Title: f.title, Width: width, Height: height, Panels: f.panels}.Save(file)
 }
 
 // tallest is the room that panels of a width take up: flat maps need little.
@@ -79,11 +53,6 @@ func (f figure) tallest(width vg.Length) vg.Length {
 		out = max(out, max(flat, leastBar)+titleSpace+0.3*vg.Centimeter)
 	}
 	return out
-}
-
-func write(c draw.Canvas, x, y vg.Length, size vg.Length, xAlign text.XAlignment, yAlign text.YAlignment, ink color.Color, words string) {
-	style := plotting.Sans(text.Style{Color: ink, Handler: plot.DefaultTextHandler, XAlign: xAlign, YAlign: yAlign}, size)
-	c.FillText(style, vg.Point{X: x, Y: y}, words)
 }
 
 // heatMap is numbers in the cells of a map.
@@ -152,7 +121,8 @@ func bright(c color.Color) bool { return color.GrayModel.Convert(c).(color.Gray)
 // drawnCells is up to how many cells are drawn one by one.
 const drawnCells = 10_000
 
-func (h *heatMap) draw(c draw.Canvas) {
+// Draw implements plotting.Drawer.
+func (h *heatMap) Draw(c draw.Canvas) error {
 	low, high, never := math.Inf(1), math.Inf(-1), false
 	var positive []float64
 	for _, x := range h.value {
@@ -197,7 +167,7 @@ func (h *heatMap) draw(c draw.Canvas) {
 	box := vg.Rectangle{Min: vg.Point{X: (c.Min.X + c.Max.X - barSpace - wide) / 2, Y: (c.Min.Y + c.Max.Y - tall) / 2}}
 	box.Max = vg.Point{X: box.Min.X + wide, Y: box.Min.Y + tall}
 	_, top := barEnds(box)
-	write(c, (whole.Min.X+whole.Max.X)/2, min(top+0.4*vg.Centimeter, whole.Max.Y-0.4*vg.Centimeter), 11, text.XCenter, text.YBottom, plotting.Black, h.title)
+	plotting.Write(c, (whole.Min.X+whole.Max.X)/2, min(top+0.4*vg.Centimeter, whole.Max.Y-0.4*vg.Centimeter), 11, text.XCenter, text.YBottom, plotting.Black, h.title)
 	ink := func(i int) color.Color {
 		switch {
 		case l.Wall[i]:
@@ -219,6 +189,7 @@ func (h *heatMap) draw(c draw.Canvas) {
 	c.StrokeLines(draw.LineStyle{Color: plotting.Black, Width: vg.Points(0.8)}, []vg.Point{
 		box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}, box.Min})
 	h.drawBar(c, box, colours, never)
+	return nil
 }
 
 func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink func(i int) color.Color) {
@@ -230,7 +201,7 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 		fill := ink(i)
 		c.FillPolygon(fill, []vg.Point{{X: x, Y: y}, {X: right, Y: y}, {X: right, Y: bottom}, {X: x, Y: bottom}})
 		if size := min(0.35*side, 10); math.IsNaN(h.value[i]) && !l.Wall[i] && size >= 5.5 {
-			write(c, x+side/2, y-side/2, size, text.XCenter, text.YCenter, inkWall, h.empty)
+			plotting.Write(c, x+side/2, y-side/2, size, text.XCenter, text.YCenter, inkWall, h.empty)
 		}
 	}
 	every := max(1, int(math.Ceil(float64(leastArrow/side)))) // of rows and columns have an arrow
@@ -252,7 +223,7 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 		}
 		size := min(0.55*side, 1.3*side/vg.Length(len([]rune(sign))), 11)
 		if size >= 5.5 { // else digits run into each other
-			write(c, x, y, size, text.XCenter, text.YCenter, on, sign)
+			plotting.Write(c, x, y, size, text.XCenter, text.YCenter, on, sign)
 		}
 	}
 }
@@ -307,11 +278,11 @@ func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, n
 	if never {
 		y := bottom + 0.45*vg.Centimeter
 		c.FillPolygon(inkNever, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: y}, {X: left, Y: y}})
-		write(c, left+wide+vg.Points(5), (bottom+y)/2, 10, text.XLeft, text.YCenter, plotting.Black, "∞, never")
+		plotting.Write(c, left+wide+vg.Points(5), (bottom+y)/2, 10, text.XLeft, text.YCenter, plotting.Black, "∞, never")
 		bottom = y + 0.25*vg.Centimeter
 	}
 	top -= 0.45 * vg.Centimeter
-	write(c, left, top+vg.Points(4), 10, text.XLeft, text.YBottom, plotting.Black, h.unit)
+	plotting.Write(c, left, top+vg.Points(4), 10, text.XLeft, text.YBottom, plotting.Black, h.unit)
 	step := (top - bottom) / strips
 	for i := range strips {
 		y := bottom + step*vg.Length(i)
@@ -334,6 +305,6 @@ func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, n
 		}
 		y := bottom + vg.Length((tick.Value-m.Min())/(m.Max()-m.Min()))*(top-bottom)
 		c.StrokeLine2(line, left+wide, y, left+wide+vg.Points(3), y)
-		write(c, left+wide+vg.Points(5), y, 10, text.XLeft, text.YCenter, plotting.Black, h.label(tick.Value))
+		plotting.Write(c, left+wide+vg.Points(5), y, 10, text.XLeft, text.YCenter, plotting.Black, h.label(tick.Value))
 	}
 }

@@ -25,21 +25,6 @@ var lineColours = []color.Color{
 	color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff}, plotting.Black,
 }
 
-// chart is a plot with its legend above it.
-type chart struct {
-	p      *plot.Plot
-	l      plot.Legend
-	strips int // lines of the legend
-}
-
-func (x chart) extra() vg.Length { return max(0, vg.Length(x.strips)-2) * 0.5 * vg.Centimeter }
-
-func (x chart) draw(c draw.Canvas) {
-	strip := vg.Length(x.strips) * 0.5 * vg.Centimeter
-	x.p.Draw(draw.Crop(c, 0, 0, 0, -strip-0.15*vg.Centimeter))
-	x.l.Draw(draw.Crop(c, 1.6*vg.Centimeter, 0, c.Max.Y-c.Min.Y-strip, 0))
-}
-
 // plot draws T_ε.
 func (q *forgetting) plot(file string) error {
 	if q.sample != nil {
@@ -49,7 +34,7 @@ func (q *forgetting) plot(file string) error {
 	if err != nil {
 		return err
 	}
-	f := figure{title: q.title(fmt.Sprintf("ε = %.3g, η = %.3g, |S| = %d", q.Epsilon, q.Eta, q.model.NumStates())), panels: []panel{curves}}
+	f := figure{title: q.title(fmt.Sprintf("ε = %.3g, η = %.3g, |S| = %d", q.Epsilon, q.Eta, q.model.NumStates())), panels: []plotting.Drawer{curves}}
 	if q.layout != nil {
 		longest := make([]float64, q.model.NumStates())
 		for s, row := range q.T {
@@ -70,19 +55,15 @@ func (q *forgetting) plot(file string) error {
 		}
 		f.panels = append(f.panels, h)
 	} else {
-		points, err := q.timesByState()
-		if err != nil {
-			return err
-		}
-		f.panels = append(f.panels, points)
+		f.panels = append(f.panels, q.timesByState())
 	}
 	return f.save(file)
 }
 
 // timesByState draws T_ε of every state and action that the policy does not take,
 // the actions side by side.
-func (q *forgetting) timesByState() (chart, error) {
-	c := chart{p: plotting.NewPanel("state", "T_ε(s,a), steps"), l: plotting.NewLegend()}
+func (q *forgetting) timesByState() *plotting.Panel {
+	p := plotting.NewPanel("state", "T_ε(s,a), steps")
 	// Actions without a point take no room.
 	beside, drawn := make([]int, len(q.actions)), 0
 	for a := range q.actions {
@@ -116,32 +97,25 @@ func (q *forgetting) timesByState() (chart, error) {
 			names[a] += fmt.Sprintf(" (∞ in %d %s)", n, cli.Plural(n, "state", "states"))
 		}
 	}
-	if err := c.scatter(groups, names); err != nil {
-		return c, err
-	}
-	c.p.X.Min, c.p.X.Max, c.p.Y.Min, c.p.Y.Max = -0.6, float64(len(q.T))-0.4, 0, 1.08*float64(top)
-	c.p.X.Tick.Marker, c.p.Y.Tick.Marker = wholeTicks{}, wholeTicks{}
-	return c, nil
+	scatter(p, groups, names)
+	p.Range(-0.6, float64(len(q.T))-0.4, 0, 1.08*float64(top))
+	p.X.Tick.Marker, p.Y.Tick.Marker = wholeTicks{}, wholeTicks{}
+	return p
 }
 
 // scatter adds groups of points with their names.
-func (x *chart) scatter(groups []plotter.XYs, names []string) error {
+func scatter(p *plotting.Panel, groups []plotter.XYs, names []string) {
 	for i, g := range groups {
 		if len(g) == 0 {
 			continue
 		}
-		points, err := plotter.NewScatter(g)
-		if err != nil {
-			return err
-		}
-		points.GlyphStyle = draw.GlyphStyle{Color: lineColours[i%len(lineColours)], Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}
-		x.p.Add(points)
-		if x.strips < 6 {
-			x.strips++
-			x.l.Add(names[i], points)
+		points := p.Points(g, lineColours[i%len(lineColours)], 3.5, draw.CircleGlyph{})
+		p.Add(points)
+		if p.Strips < 6 {
+			p.Strips++
+			p.Legend.Add(names[i], points)
 		}
 	}
-	return nil
 }
 
 func (p *process) title(more string) string {
@@ -185,10 +159,9 @@ func (q *forgetting) slowest() (pairs []mdp.Pair, end int) {
 
 // curves draws d_T of each action in the state where it is felt longest, ε, and
 // T_ε.
-func (q *forgetting) curves() (chart, error) {
+func (q *forgetting) curves() (*plotting.Panel, error) {
 	pairs, end := q.slowest()
 	p := plotting.NewPanel("T, steps after the choice", "d_T(s,a), difference felt")
-	c := chart{p: p, l: plotting.NewLegend()}
 	top := q.Epsilon
 	var marks []plot.Plotter
 	curves := make([][]float64, len(pairs))
@@ -196,7 +169,7 @@ func (q *forgetting) curves() (chart, error) {
 	for i, x := range pairs {
 		d, err := mdp.Forgetting(q.model, q.policy, x.S, x.A, end)
 		if err != nil {
-			return c, err
+			return nil, err
 		}
 		curves[i], same[i] = d, []mdp.Pair{x}
 		for j, earlier := range curves[:i] { // actions that do the same share a line
@@ -222,45 +195,34 @@ func (q *forgetting) curves() (chart, error) {
 			xy[t] = plotter.XY{X: float64(t + 1), Y: d[t]}
 		}
 		top = max(top, d[0])
-		line, err := plotter.NewLine(xy)
-		if err != nil {
-			return c, err
-		}
+		ink := lineColours[p.Strips]
 		// Where lines coincide, the first ones are seen beside the last.
-		line.LineStyle = draw.LineStyle{Color: lineColours[c.strips], Width: vg.Points(1.6 + 0.8*float64(lines-1-c.strips))}
-		if c.strips > 0 {
-			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(c.strips)), vg.Points(2)}
+		line := p.Line(xy, ink, 1.6+0.8*float64(lines-1-p.Strips))
+		if p.Strips > 0 {
+			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(p.Strips)), vg.Points(2)}
 		}
 		p.Add(line)
 		name := fmt.Sprintf("%s: T_ε = %s", q.names(same[i]), steps(q.T[x.S][x.A]))
 		if t := q.T[x.S][x.A]; t <= end {
-			mark, err := plotter.NewScatter(plotter.XYs{{X: float64(t), Y: d[t-1]}})
-			if err != nil {
-				return c, err
-			}
-			mark.GlyphStyle = draw.GlyphStyle{Color: lineColours[c.strips], Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}
+			mark := p.Points(plotter.XYs{{X: float64(t), Y: d[t-1]}}, ink, 3.5, draw.CircleGlyph{})
 			marks = append(marks, mark)
-			c.l.Add(name, line, mark)
+			p.Legend.Add(name, line, mark)
 		} else {
 			if q.T[x.S][x.A] == mdp.Never {
 				name += fmt.Sprintf(", d_∞ = %s", cli.Num(q.Limit[x.S][x.A]))
 			}
-			c.l.Add(name, line)
+			p.Legend.Add(name, line)
 		}
-		c.strips++
+		p.Strips++
 	}
-	c.strips++
-	threshold, err := plotter.NewLine(plotter.XYs{{X: 1, Y: q.Epsilon}, {X: float64(end), Y: q.Epsilon}})
-	if err != nil {
-		return c, err
-	}
-	threshold.LineStyle = draw.LineStyle{Color: plotting.Black, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(5), vg.Points(3)}}
+	p.Strips++
+	threshold := p.Line(plotter.XYs{{X: 1, Y: q.Epsilon}, {X: float64(end), Y: q.Epsilon}}, plotting.Black, 1, vg.Points(5), vg.Points(3))
 	p.Add(threshold)
 	p.Add(marks...)
-	c.l.Add(fmt.Sprintf("ε = 2η/|S| = %.3g", q.Epsilon), threshold)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 1, float64(end), 0, 1.08*top
+	p.Legend.Add(fmt.Sprintf("ε = 2η/|S| = %.3g", q.Epsilon), threshold)
+	p.Range(1, float64(end), 0, 1.08*top)
 	p.X.Tick.Marker = wholeTicks{}
-	return c, nil
+	return p, nil
 }
 
 // names lists pairs by their states, "a, b in state 3", as far as a legend has room.
@@ -350,7 +312,6 @@ func (q *solution) plotStates(f figure, file string) error {
 		label = "bias h"
 	}
 	p := plotting.NewPanel("state", label)
-	c := chart{p: p, l: plotting.NewLegend()}
 	// The states by what is done there; the last group at random.
 	groups := make([]plotter.XYs, len(q.actions)+1)
 	for s, v := range q.value {
@@ -365,29 +326,26 @@ func (q *solution) plotStates(f figure, file string) error {
 		names = append(names, "the policy takes "+a)
 	}
 	names = append(names, "the policy is random")
-	if err := c.scatter(groups, names); err != nil {
-		return err
-	}
+	scatter(p, groups, names)
 	low, high := extremes(q.value)
 	margin := 0.06 * max(high-low, 1e-9)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.6, float64(len(q.value))-0.4, low-margin, high+margin
+	p.Range(-0.6, float64(len(q.value))-0.4, low-margin, high+margin)
 	p.X.Tick.Marker = wholeTicks{}
-	f.panels = append(f.panels, c)
+	f.panels = append(f.panels, p)
 	if q.stationary != nil {
 		visits := plotting.NewPanel("state", "share of visits in the long run")
-		bars := make(plotter.Values, len(q.stationary))
-		copy(bars, q.stationary)
-		width := 8 * vg.Centimeter / vg.Length(len(bars))
-		chartOf, err := plotter.NewBarChart(bars, max(0.75*width, 0.5))
+		width := 8 * vg.Centimeter / vg.Length(len(q.stationary))
+		bars, err := plotter.NewBarChart(plotter.Values(q.stationary), max(0.75*width, 0.5))
 		if err != nil {
 			return err
 		}
-		chartOf.Color, chartOf.LineStyle.Width = plotting.Blue, 0
-		visits.Add(chartOf)
+		bars.Color, bars.LineStyle.Width = plotting.Blue, 0
+		visits.Add(bars)
 		_, most := extremes(q.stationary)
-		visits.X.Min, visits.X.Max, visits.Y.Min, visits.Y.Max = p.X.Min, p.X.Max, 0, 1.06*most
+		visits.Range(p.X.Min, p.X.Max, 0, 1.06*most)
+		visits.Strips = p.Strips
 		visits.X.Tick.Marker = wholeTicks{}
-		f.panels = append(f.panels, chart{p: visits, l: plotting.NewLegend(), strips: c.strips})
+		f.panels = append(f.panels, visits)
 	}
 	return f.save(file)
 }

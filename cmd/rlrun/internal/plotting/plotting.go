@@ -2,6 +2,7 @@
 package plotting
 
 import (
+	"cmp"
 	"image/color"
 	"io"
 	"path/filepath"
@@ -35,9 +36,8 @@ func Format(file string) (string, error) {
 	return "", cli.Usagef("--plot %s: the name must end in .svg, .png or .pdf", file)
 }
 
-// Save writes a drawing in a format of Format. In an SVG, names from models and plugins
-// are printable.
-func Save(file, format string, drawing io.WriterTo) error {
+// save writes a drawing. In an SVG, names from models and plugins are printable.
+func save(file, format string, drawing io.WriterTo) error {
 	return cli.WriteFile(file, func(w io.Writer) error {
 		if format != "svg" {
 			_, err := drawing.WriteTo(w)
@@ -52,8 +52,73 @@ func Save(file, format string, drawing io.WriterTo) error {
 	})
 }
 
-// NewPanel is an empty plot in the house style.
-func NewPanel(x, y string) *plot.Plot {
+// Figure is a picture of panels side by side, under a title.
+type Figure struct {
+	Title         string
+	Note          string // below the panels; may be empty
+	Width, Height vg.Length
+	Panels        []Drawer
+}
+
+// Drawer draws itself.
+type Drawer interface{ Draw(c draw.Canvas) error }
+
+const gap, left, right = 0.7 * vg.Centimeter, 0.4 * vg.Centimeter, 0.5 * vg.Centimeter
+
+// PanelWidth is the width of each of the panels of a figure.
+func PanelWidth(width vg.Length, panels int) vg.Length {
+	k := vg.Length(panels)
+	return (width - left - right - (k-1)*gap) / k
+}
+
+// Save draws the figure into a file of any format of Format.
+func (f Figure) Save(file string) error {
+	format, err := Format(file)
+	if err != nil {
+		return err
+	}
+	canvas, err := draw.NewFormattedCanvas(f.Width, f.Height, format)
+	if err != nil {
+		return err
+	}
+	c := draw.New(canvas)
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	size := min(12, 2.1*f.Width/vg.Length(len([]rune(f.Title)))) // so that it fits
+	Write(c, c.Center().X, c.Max.Y-0.3*vg.Centimeter, size, text.XCenter, text.YTop, Black, f.Title)
+	below := 0.3 * vg.Centimeter
+	if f.Note != "" {
+		Write(c, c.Center().X, c.Min.Y+0.55*vg.Centimeter, 9, text.XCenter, text.YTop, Black, f.Note)
+		below = 0.9 * vg.Centimeter
+	}
+	c = draw.Crop(c, left, -right, below, -1.1*vg.Centimeter)
+	each := PanelWidth(f.Width, len(f.Panels))
+	for i, p := range f.Panels {
+		at := vg.Length(i) * (each + gap)
+		if err := p.Draw(draw.Crop(c, at, at+each-(c.Max.X-c.Min.X), 0, 0)); err != nil {
+			return err
+		}
+	}
+	return save(file, format, canvas)
+}
+
+// Write writes words at a point.
+func Write(c draw.Canvas, x, y vg.Length, size vg.Length, xAlign text.XAlignment, yAlign text.YAlignment, ink color.Color, words string) {
+	style := Sans(text.Style{Color: ink, Handler: plot.DefaultTextHandler, XAlign: xAlign, YAlign: yAlign}, size)
+	c.FillText(style, vg.Point{X: x, Y: y}, words)
+}
+
+// Panel is a plot with its legend above it. It remembers the first error of what it was
+// given to draw.
+type Panel struct {
+	*plot.Plot
+	Legend plot.Legend
+	Strips int // lines of the legend
+	err    error
+}
+
+// NewPanel is an empty plot in the house style, with an empty legend.
+func NewPanel(x, y string) *Panel {
 	p := plot.New()
 	p.BackgroundColor = color.White
 	p.X.Label.Text, p.Y.Label.Text = x, y
@@ -68,17 +133,46 @@ func NewPanel(x, y string) *plot.Plot {
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = gridLines, gridLines
 	p.Add(grid)
-	return p
-}
-
-// NewLegend is an empty legend in the upper left corner.
-func NewLegend() plot.Legend {
 	l := plot.NewLegend()
 	l.Top, l.Left = true, true
 	l.TextStyle = Sans(l.TextStyle, 10)
 	l.ThumbnailWidth = 0.9 * vg.Centimeter
 	l.Padding = vg.Points(3)
-	return l
+	return &Panel{Plot: p, Legend: l}
+}
+
+// Range sets what the axes show.
+func (p *Panel) Range(left, right, bottom, top float64) {
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = left, right, bottom, top
+}
+
+func (p *Panel) checked(at plotter.XYs) plotter.XYs {
+	out, err := plotter.CopyXYs(at)
+	p.err = cmp.Or(p.err, err)
+	return out
+}
+
+// Line is a line for the panel, not yet added.
+func (p *Panel) Line(at plotter.XYs, ink color.Color, width float64, dashes ...vg.Length) *plotter.Line {
+	return &plotter.Line{XYs: p.checked(at), LineStyle: draw.LineStyle{Color: ink, Width: vg.Points(width), Dashes: dashes}}
+}
+
+// Points are marks for the panel, not yet added.
+func (p *Panel) Points(at plotter.XYs, ink color.Color, radius float64, shape draw.GlyphDrawer) *plotter.Scatter {
+	return &plotter.Scatter{XYs: p.checked(at), GlyphStyle: draw.GlyphStyle{Color: ink, Radius: vg.Points(radius), Shape: shape}}
+}
+
+// Area is a polygon for the panel, not yet added.
+func (p *Panel) Area(at plotter.XYs, ink color.Color) *plotter.Polygon {
+	return &plotter.Polygon{XYs: []plotter.XYs{p.checked(at)}, Color: ink, LineStyle: draw.LineStyle{Color: ink}}
+}
+
+// Draw implements Drawer.
+func (p *Panel) Draw(c draw.Canvas) error {
+	strip := vg.Length(p.Strips) * 0.5 * vg.Centimeter
+	p.Plot.Draw(draw.Crop(c, 0, 0, 0, -strip-0.15*vg.Centimeter))
+	p.Legend.Draw(draw.Crop(c, 1.6*vg.Centimeter, 0, c.Max.Y-c.Min.Y-strip, 0))
+	return p.err
 }
 
 // Sans is a text style with the sans-serif typeface at a size in points.

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -23,51 +22,20 @@ var (
 	fillStay = color.RGBA{0xe4, 0xec, 0xf2, 0xff}
 )
 
+const legendLines = 4 // room above each panel
+
 // plot draws U over δ, and where exploring pays over horizon × uncertainty.
 func (q *comparison) plot(file string) error {
-	format, err := plotting.Format(file)
-	if err != nil {
-		return err
-	}
-	bound, boundLegend, err := q.plotBound()
-	if err != nil {
-		return err
-	}
-	region, regionLegend, err := q.plotRegion()
-	if err != nil {
-		return err
-	}
-	const width, height = 24 * vg.Centimeter, 13 * vg.Centimeter
-	canvas, err := draw.NewFormattedCanvas(width, height, format)
-	if err != nil {
-		return err
-	}
-	whole := draw.New(canvas)
-	whole.SetColor(color.White)
-	whole.Fill(whole.Rectangle.Path())
 	title := fmt.Sprintf("%s against Q = %s  (%s, T = %d, lower bound %s): %s",
 		q.belief, cli.Given(q.against.Known), q.horizonText(), q.against.Hold, cli.Given(q.against.LowerBound), q.verdict())
-	why := "δ* is where φ is greatest, so exploring pays at δ* if it pays at any δ. It is the same for every horizon; where U is greatest is not."
-	style := plotting.Sans(text.Style{Color: plotting.Black, Handler: plot.DefaultTextHandler, XAlign: text.XCenter, YAlign: text.YTop}, 12)
-	whole.FillText(style, vg.Point{X: whole.Center().X, Y: whole.Max.Y - 0.3*vg.Centimeter}, title)
-	below := 0.3 * vg.Centimeter
+	why := ""
 	if !math.IsNaN(q.DeltaStar) {
-		style = plotting.Sans(style, 9)
-		whole.FillText(style, vg.Point{X: whole.Center().X, Y: whole.Min.Y + 0.55*vg.Centimeter}, why)
-		below = 0.9 * vg.Centimeter
+		why = "δ* is where φ is greatest, so exploring pays at δ* if it pays at any δ. It is the same for every horizon; where U is greatest is not."
 	}
-	whole = draw.Crop(whole, 0.4*vg.Centimeter, -0.5*vg.Centimeter, below, -1.1*vg.Centimeter)
-	half := (whole.Max.X - whole.Min.X) / 2
-	const gap, strip = 0.5 * vg.Centimeter, 2.1 * vg.Centimeter
-	for i, panel := range []struct {
-		p *plot.Plot
-		l plot.Legend
-	}{{bound, boundLegend}, {region, regionLegend}} {
-		c := draw.Crop(whole, vg.Length(i)*(half+gap/2), -vg.Length(1-i)*(half+gap/2), 0, 0)
-		panel.p.Draw(draw.Crop(c, 0, 0, 0, -strip))
-		panel.l.Draw(draw.Crop(c, 1.6*vg.Centimeter, 0, c.Max.Y-c.Min.Y-strip+0.1*vg.Centimeter, 0))
-	}
-	return plotting.Save(file, format, canvas)
+	return plotting.Figure{
+		Title: title, Note: why, Width: 24 * vg.Centimeter, Height: 13 * vg.Centimeter,
+		Panels: []plotting.Drawer{q.plotBound(), q.plotRegion()},
+	}.Save(file)
 }
 
 func (q *comparison) verdict() string {
@@ -78,7 +46,7 @@ func (q *comparison) verdict() string {
 }
 
 // plotBound draws U(δ) beside the worth of staying greedy.
-func (q *comparison) plotBound() (*plot.Plot, plot.Legend, error) {
+func (q *comparison) plotBound() *plotting.Panel {
 	const points = 800
 	top := q.deltaRange()
 	u := make(plotter.XYs, points+1)
@@ -88,49 +56,32 @@ func (q *comparison) plotBound() (*plot.Plot, plot.Legend, error) {
 	}
 	greedy := q.h.Total() * q.against.Known
 	p := plotting.NewPanel("δ, improvement looked for", "expected weighted return")
-	curve, err := plotter.NewLine(u)
-	if err != nil {
-		return nil, plot.Legend{}, err
-	}
-	curve.LineStyle = draw.LineStyle{Color: plotting.Blue, Width: vg.Points(1.8)}
-	stay, err := plotter.NewLine(plotter.XYs{{X: 0, Y: greedy}, {X: top, Y: greedy}})
-	if err != nil {
-		return nil, plot.Legend{}, err
-	}
-	stay.LineStyle = draw.LineStyle{Color: plotting.Black, Width: vg.Points(1.2), Dashes: []vg.Length{vg.Points(5), vg.Points(3)}}
+	p.Strips = legendLines
+	curve := p.Line(u, plotting.Blue, 1.8)
+	stay := p.Line(plotter.XYs{{X: 0, Y: greedy}, {X: top, Y: greedy}}, plotting.Black, 1.2, vg.Points(5), vg.Points(3))
 	p.Add(stay, curve)
-	l := plotting.NewLegend()
-	l.Add("U(δ), worth of exploring", curve)
-	l.Add("G·Q, worth of staying greedy", stay)
+	p.Legend.Add("U(δ), worth of exploring", curve)
+	p.Legend.Add("G·Q, worth of staying greedy", stay)
 	if !math.IsNaN(q.DeltaStar) {
-		mark, err := plotter.NewScatter(plotter.XYs{{X: q.DeltaStar, Y: q.u}})
-		if err != nil {
-			return nil, l, err
-		}
-		mark.GlyphStyle = draw.GlyphStyle{Color: plotting.Red, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
-		p.Add(mark)
-		l.Add(fmt.Sprintf("δ* = %.3g, where φ is greatest", q.DeltaStar), mark)
+		mark := p.Points(plotter.XYs{{X: q.DeltaStar, Y: q.u}}, plotting.Red, 4, draw.CircleGlyph{})
+		p.Legend.Add(fmt.Sprintf("δ* = %.3g, where φ is greatest", q.DeltaStar), mark)
 		greatest := u[0]
 		for _, xy := range u {
 			if xy.Y > greatest.Y {
 				greatest = xy
 			}
 		}
-		peak, err := plotter.NewScatter(plotter.XYs{greatest})
-		if err != nil {
-			return nil, l, err
-		}
-		peak.GlyphStyle = draw.GlyphStyle{Color: plotting.Blue, Radius: vg.Points(5), Shape: draw.RingGlyph{}}
-		p.Add(peak)
-		l.Add(fmt.Sprintf("δ = %.3g, where U is greatest", greatest.X), peak)
+		peak := p.Points(plotter.XYs{greatest}, plotting.Blue, 5, draw.RingGlyph{})
+		p.Add(mark, peak)
+		p.Legend.Add(fmt.Sprintf("δ = %.3g, where U is greatest", greatest.X), peak)
 	}
 	low, high := greedy, greedy
 	for _, xy := range u {
 		low, high = min(low, xy.Y), max(high, xy.Y)
 	}
 	margin := 0.06 * max(high-low, 1e-9*math.Abs(greedy), 1e-12)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, top, low-margin, high+margin
-	return p, l, nil
+	p.Range(0, top, low-margin, high+margin)
+	return p
 }
 
 // deltaRange returns how far to draw δ: to where hardly anything is left of p,
@@ -166,10 +117,10 @@ func nonNaN(x float64) float64 {
 
 // plotRegion draws where exploring pays: the horizon across, the standard
 // deviation of the belief, its mean kept, upwards.
-func (q *comparison) plotRegion() (*plot.Plot, plot.Legend, error) {
+func (q *comparison) plotRegion() *plotting.Panel {
 	axis := q.horizonAxis()
 	p := plotting.NewPanel(axis.label, "standard deviation of the belief, mean kept")
-	l := plotting.NewLegend()
+	p.Strips = legendLines
 	here := axis.at
 	right := max(3, here+0.5)
 	unit := q.sd
@@ -190,44 +141,28 @@ func (q *comparison) plotRegion() (*plot.Plot, plot.Legend, error) {
 	if top == 0 {
 		top = 1
 	}
-	stay, err := plotter.NewPolygon(plotter.XYs{{X: 0, Y: 0}, {X: right, Y: 0}, {X: right, Y: top}, {X: 0, Y: top}})
-	if err != nil {
-		return nil, l, err
-	}
-	stay.Color, stay.LineStyle.Width = fillStay, 0
+	stay := p.Area(plotter.XYs{{X: 0, Y: 0}, {X: right, Y: 0}, {X: right, Y: top}, {X: 0, Y: top}}, fillStay)
 	p.Add(stay)
 	if border := within(edges, right); len(border) > 0 {
 		outline := plotter.XYs{{X: right, Y: top}, {X: right, Y: border[0].Y}}
 		if border[0].X == 0 { // the region goes on to a belief without spread
 			outline = append(outline, plotter.XY{X: right, Y: 0}, plotter.XY{X: 0, Y: 0})
 		}
-		explore, err := plotter.NewPolygon(append(outline, border...))
-		if err != nil {
-			return nil, l, err
-		}
-		explore.Color, explore.LineStyle.Width = fillAway, 0
-		line, err := plotter.NewLine(border)
-		if err != nil {
-			return nil, l, err
-		}
-		line.LineStyle = draw.LineStyle{Color: plotting.Red, Width: vg.Points(1.5)}
-		p.Add(explore, line)
-		l.Add("exploring pays", explore)
+		explore := p.Area(append(outline, border...), fillAway)
+		p.Add(explore, p.Line(border, plotting.Red, 1.5))
+		p.Legend.Add("exploring pays", explore)
 	}
-	l.Add("staying greedy pays", stay)
-	mark, err := plotter.NewScatter(plotter.XYs{{X: here, Y: min(unit, top)}})
+	p.Legend.Add("staying greedy pays", stay)
+	at := plotter.XY{X: here, Y: min(unit, top)}
 	if q.sd == 0 {
-		mark, err = plotter.NewScatter(plotter.XYs{{X: here, Y: 0}})
+		at.Y = 0
 	}
-	if err != nil {
-		return nil, l, err
-	}
-	mark.GlyphStyle = draw.GlyphStyle{Color: plotting.Black, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
+	mark := p.Points(plotter.XYs{at}, plotting.Black, 4, draw.CircleGlyph{})
 	p.Add(mark)
-	l.Add("here", mark)
+	p.Legend.Add("here", mark)
 	p.X.Tick.Marker = axis.ticks(right)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, right, 0, top
-	return p, l, nil
+	p.Range(0, right, 0, top)
+	return p
 }
 
 // edges are the points from which on exploring pays, by spreads of the belief of up to
