@@ -107,7 +107,7 @@ func TestMissingActionsDoNotExist(t *testing.T) {
 				}
 			}
 		}
-		for _, method := range []mdp.Method{mdp.Automatic, mdp.ValueIteration, mdp.PolicyIteration, mdp.ModifiedPolicyIteration, mdp.PrioritisedSweeping} {
+		for _, method := range []mdp.Method{mdp.Automatic, mdp.ValueIteration, mdp.PolicyIteration, mdp.ModifiedPolicyIteration} {
 			sol := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: method}))(t)
 			exists(fmt.Sprint("discounted ", method), sol.Policy)
 			for s, x := range sol.Value {

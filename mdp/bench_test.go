@@ -32,7 +32,7 @@ func rowBytes(m *mdp.Tabular) float64 {
 // many in order.
 func BenchmarkGridWorldMillion(b *testing.B) {
 	m := million(b)
-	for name, method := range map[string]mdp.Method{"value": mdp.ValueIteration, "modified": mdp.ModifiedPolicyIteration, "prioritised": mdp.PrioritisedSweeping} {
+	for name, method := range map[string]mdp.Method{"value": mdp.ValueIteration, "modified": mdp.ModifiedPolicyIteration} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var sol *mdp.Solution

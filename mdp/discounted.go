@@ -45,8 +45,6 @@ func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 		return d.iterate(3, false)
 	case Automatic:
 		return d.iterate(3, true)
-	case PrioritisedSweeping:
-		return d.prioritised()
 	case PolicyIteration:
 		if n > denseLimit {
 			return nil, fmt.Errorf("mdp: policy iteration is for up to %d states, not %d", denseLimit, n)

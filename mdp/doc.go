@@ -1,5 +1,5 @@
 // Package mdp computes with finite Markov decision processes. It has models, and
-// optimal and evaluated policies under the discounted, finite-horizon, total and
+// optimal and evaluated policies under the discounted, finite-horizon and
 // average-reward criteria. It finds the structure of the chains that policies
 // induce: closed classes, periods, stationary distributions, diameters. It
 // computes the exploration mixing time T_ε of Dimitrakakis, "Nearly optimal

@@ -2,6 +2,7 @@ package mdp_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -72,7 +73,7 @@ func TestMixingBand(t *testing.T) {
 
 // The 0.9-quantile over a posterior that has seen much is near the truth, and
 // untried pairs make times longer if they are self-loops, shorter if not.
-func TestPosteriorMixing(t *testing.T) {
+func TestMixingTimesOfAPosterior(t *testing.T) {
 	m, pi := riverSwim(t)
 	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{}))(t)
 	rng := rand.New(rand.NewPCG(2, 0))
@@ -94,61 +95,22 @@ func TestPosteriorMixing(t *testing.T) {
 				}
 			}
 		}
-		var models []*mdp.Tabular
+		var times []int
 		for range 50 {
-			models = append(models, d.Sample(rng))
+			mix, err := mdp.MixingTime(d.Sample(rng), pi, mdp.MixingOptions{})
+			if mix == nil {
+				t.Fatal(err)
+			}
+			times = append(times, mix.Max)
 		}
-		q, times, err := mdp.PosteriorMixing(models, pi, 0.9, mdp.MixingOptions{})
-		if err != nil || len(times) != 50 {
-			t.Fatal(len(times), err)
-		}
-		return q
+		slices.Sort(times)
+		return times[44]
 	}
 	if q := quantile(20_000, false); q < exact.Max-1 || q > exact.Max+1 {
 		t.Errorf("with much data the quantile is %d, the truth %d", q, exact.Max)
 	}
 	if plain, safe := quantile(50, false), quantile(50, true); plain >= exact.Max || safe <= exact.Max {
 		t.Errorf("with two untried states: %d from a plain Dirichlet, %d with self-loops, truth %d", plain, safe, exact.Max)
-	}
-}
-
-func TestQuantile(t *testing.T) {
-	times := []int{9, 1, 4, 3, 7, 2, 8, 10, 5, 6}
-	for q, want := range map[float64]int{0.9: 9, 0.91: 10, 1: 10, 0.5: 5, 0.01: 1, 0.1: 1} {
-		if got := mdp.Quantile(times, q); got != want {
-			t.Errorf("quantile %v is %d, want %d", q, got, want)
-		}
-	}
-}
-
-// The online estimator computes when it must and not otherwise.
-func TestOnlineMixing(t *testing.T) {
-	m, right := riverSwim(t)
-	left := mdp.Constant(6, 0)
-	models := func() []*mdp.Tabular { return []*mdp.Tabular{m} }
-	exact := must.Get(mdp.MixingTime(m, right, mdp.MixingOptions{}))(t)
-	e := &mdp.OnlineMixing{Cap: 8}
-	for i, step := range []struct {
-		pi       mdp.Deterministic
-		seen     float64
-		time     int
-		capped   bool
-		computed int
-	}{
-		{right, 100, 8, true, 1}, {right, 199, 8, true, 1}, {right, 200, 8, true, 2},
-		{left, 201, 6, false, 3}, {left, 300, 6, false, 3}, {right, 301, 8, true, 4},
-	} {
-		got, capped := must.Get2(e.Time(step.pi, step.seen, models))(t)
-		if got != step.time || capped != step.capped || e.Recomputed() != step.computed {
-			t.Errorf("step %d: T = %d, capped %v, computed %d times", i, got, capped, e.Recomputed())
-		}
-	}
-	e = &mdp.OnlineMixing{Cap: 1000}
-	if got, capped, err := e.Time(right, 0, models); err != nil || got != exact.Max || capped {
-		t.Errorf("without the cap T = %d, want %d", got, exact.Max)
-	}
-	if _, _, err := new(mdp.OnlineMixing).Time(right, 0, models); err == nil {
-		t.Error("a cap of zero is accepted")
 	}
 }
 
@@ -166,7 +128,10 @@ func TestBeliefsSampleModels(t *testing.T) {
 			b.Update(s, a, r, u)
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "sample"), 0))
-		for _, belief := range []mdp.Belief{d, b} {
+		for _, belief := range []interface {
+			Mean() *mdp.Tabular
+			Sample(rng *rand.Rand) *mdp.Tabular
+		}{d, b} {
 			for _, m := range []*mdp.Tabular{belief.Mean(), belief.Sample(rng)} {
 				for s := range n {
 					for a := range actions {

@@ -54,7 +54,8 @@ func (f *FiniteSolver) Solve(m Model, horizon int) (*FiniteSolution, error) {
 }
 
 // SolveHorizon returns the largest expected sum of the next horizon rewards from
-// each state, and the best first action. Once every step adds the same to all states, it
+// each state, and the best first action. Of a model whose episodes end, it is the total
+// reward if the horizon is long enough. Once every step adds the same to all states, it
 // adds further steps, of 1,000,000 or more, at once: to an error of 1e-9 of the largest
 // value.
 func SolveHorizon(m Model, horizon int) ([]float64, Deterministic, error) {

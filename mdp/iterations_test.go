@@ -2,7 +2,6 @@ package mdp_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/internal/must"
@@ -28,7 +27,6 @@ func TestMaxIterations(t *testing.T) {
 			o.Method = mdp.ValueIteration
 			return mdp.SolveAverage(again, o)
 		},
-		"total": func(o mdp.Options) (*mdp.Solution, error) { return mdp.SolveTotal(task.Model, o) },
 	} {
 		s, err := solve(mdp.Options{MaxIterations: limit})
 		if !errors.Is(err, mdp.ErrNotConverged) || s == nil || s.Sweeps < limit || s.Sweeps > 100 {
@@ -37,14 +35,5 @@ func TestMaxIterations(t *testing.T) {
 		if _, err := solve(mdp.Options{}); err != nil {
 			t.Errorf("%s, by default: %v", name, err)
 		}
-	}
-}
-
-// A policy that collects reward for ever has no total: the sweeps end without a limit of the
-// caller's.
-func TestSolveTotalEnds(t *testing.T) {
-	m := must.Get(mdp.ParseModel(strings.NewReader(`{"S": 2, "A": 2, "transitions": [[0,0,0,1], [0,1,1,1], [1,0,1,1], [1,1,1,1]], "rewards": [[0,0,1]], "terminal": [1]}`)))(t)
-	if _, err := mdp.SolveTotal(m, mdp.Options{}); !errors.Is(err, mdp.ErrNotConverged) {
-		t.Error(err)
 	}
 }

@@ -57,14 +57,12 @@ func TestBadArguments(t *testing.T) {
 	task := must.Get(catalog.RiverSwim(3))(t)
 	m := task.Model
 	one := func(_ any, err error) error { return err }
-	two := func(_, _ any, err error) error { return err }
 	for says, err := range map[string]error{
 		"discount 1 is outside":     one(mdp.SolveDiscounted(m, 1, mdp.Options{})),
 		"start from has 1 states":   one(mdp.SolveDiscounted(m, .9, mdp.Options{Value: []float64{0}})),
 		"unknown method":            one(mdp.SolveDiscounted(m, .9, mdp.Options{Method: 99})),
 		"policy has 1 states":       one(mdp.SolveAverage(m, mdp.Options{Policy: mdp.Deterministic{0}})),
 		"not for the average":       one(mdp.SolveAverage(m, mdp.Options{Method: mdp.ModifiedPolicyIteration})),
-		"without terminal states":   one(mdp.SolveTotal(m, mdp.Options{})),
 		"horizon -1":                one(mdp.SolveFinite(m, -1)),
 		"action 7 is outside":       one(mdp.SolveDiscounted(m, .9, mdp.Options{Method: mdp.PolicyIteration, Policy: mdp.Deterministic{0, 7, 0}})),
 		"state 1: probabilities":    one(mdp.Induce(m, mdp.Deterministic{0, 7, 0})),
@@ -74,7 +72,6 @@ func TestBadArguments(t *testing.T) {
 		"threshold η = -1":          one(mdp.MixingTime(m, mdp.Uniform{}, mdp.MixingOptions{Eta: -1})),
 		"no state 9":                one(mdp.Forgetting(m, mdp.Uniform{}, 9, 0, 1)),
 		"confidence 2":              one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleOptions{Confidence: 2})),
-		"0.9-quantile of 0 models":  two(mdp.PosteriorMixing(nil, mdp.Uniform{}, .9, mdp.MixingOptions{})),
 		"state 0 has no transition": one(mdp.NewModel(mdp.Definition{States: 1 << 30, Actions: 1 << 30})),
 		"never leads to state 1":    one(mdp.NewModel(mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{{0, 0, 0, 1}, {1, 0, 1, 1}}, SuccessorRewards: []mdp.SuccessorReward{{0, 0, 1, 3}}})),
 	} {

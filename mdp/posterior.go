@@ -9,16 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Belief is a posterior distribution over models, which learns from single steps.
-type Belief interface {
-	// Update learns from one step: action a in state s had this reward and led to next.
-	Update(s, a int, reward float64, next int)
-	// Mean returns the model of expected probabilities and rewards.
-	Mean() *Tabular
-	// Sample draws a model.
-	Sample(rng *rand.Rand) *Tabular
-}
-
 // RewardPrior is a conjugate prior of the mean reward of one (s,a), given the
 // moments of its rewards.
 type RewardPrior interface {
@@ -40,24 +30,6 @@ func (p BetaReward) Sample(x Moments, rng *rand.Rand) float64 {
 	a := logGamma(max(p.A+x.N*x.Mean, 1e-300), rng)
 	b := logGamma(max(p.B+x.N*(1-x.Mean), 1e-300), rng)
 	return 1 / (1 + math.Exp(b-a))
-}
-
-// NormalGammaReward is the normal-gamma prior of normal rewards: precision τ ~
-// Gamma(Alpha, rate Beta), mean ~ N(Mu, 1/(Kappa τ)); Kappa, Alpha, Beta > 0
-// (DeGroot 1970, §9.6).
-type NormalGammaReward struct{ Mu, Kappa, Alpha, Beta float64 }
-
-// Mean implements RewardPrior.
-func (p NormalGammaReward) Mean(x Moments) float64 {
-	return (p.Kappa*p.Mu + x.N*x.Mean) / (p.Kappa + x.N)
-}
-
-// Sample implements RewardPrior.
-func (p NormalGammaReward) Sample(x Moments, rng *rand.Rand) float64 {
-	kappa, d := p.Kappa+x.N, x.Mean-p.Mu
-	beta := p.Beta + x.M2/2 + p.Kappa*x.N*d*d/(2*kappa)
-	logPrecision := logGamma(p.Alpha+x.N/2, rng) - math.Log(beta)
-	return p.Mean(x) + rng.NormFloat64()*math.Exp(-logPrecision/2)/math.Sqrt(kappa)
 }
 
 // logGamma draws the logarithm of a gamma variate of the given shape. Below one
@@ -82,8 +54,6 @@ type Dirichlet struct {
 	drawn   *scatter         // a row of a draw, where few of many successors get a probability
 	latest  incrementalModel // of the mean
 }
-
-var _ Belief = (*Dirichlet)(nil)
 
 // DirichletPrior describes what is believed before the first step.
 type DirichletPrior struct {
@@ -110,27 +80,21 @@ func NewDirichlet(p DirichletPrior) (*Dirichlet, error) {
 	if !(p.Alpha > 0) || math.IsInf(p.Alpha, 0) {
 		return nil, fmt.Errorf("mdp: Dirichlet parameter %v is not positive", p.Alpha)
 	}
-	switch r := p.Rewards.(type) {
-	case nil:
+	if p.Rewards == nil {
 		p.Rewards = BetaReward{1, 1}
-	case BetaReward:
-		if !(r.A > 0 && r.B > 0) {
-			return nil, fmt.Errorf("mdp: parameters of %+v are not positive", r)
-		}
-	case NormalGammaReward:
-		if !(r.Kappa > 0 && r.Alpha > 0 && r.Beta > 0) {
-			return nil, fmt.Errorf("mdp: parameters of %+v are not positive", r)
-		}
+	}
+	if r, ok := p.Rewards.(BetaReward); ok && !(r.A > 0 && r.B > 0) {
+		return nil, fmt.Errorf("mdp: parameters of %+v are not positive", r)
 	}
 	return &Dirichlet{Counts: c, alpha: p.Alpha, seen: p.SeenOnly, rewards: p.Rewards, logs: make([]float64, p.States)}, nil
 }
 
-// Mean implements Belief.
+// Mean returns the model of expected probabilities and rewards.
 func (d *Dirichlet) Mean() *Tabular {
 	return d.fill(nil, func(s, _ int, row *countRow, t *Tabular) { d.meanRow(t, s, row) })
 }
 
-// Update implements Belief.
+// Update learns from one step: action a in state s had this reward and led to next.
 func (d *Dirichlet) Update(s, a int, reward float64, next int) {
 	d.Counts.Update(s, a, reward, next)
 	d.latest.change(s*d.actions + a)
@@ -190,7 +154,7 @@ func (d *Dirichlet) successors(s int, row *countRow, f func(next int32, count fl
 // million of them all together change a value by less than 1e-6 of its range.
 const improbable = 1e-12
 
-// Sample implements Belief.
+// Sample draws a model.
 func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, rng) }
 
 // SampleInto is Sample in the memory of an earlier sample, which it overwrites.
@@ -310,8 +274,6 @@ type Bootstrap struct {
 	scratch *scatter
 }
 
-var _ Belief = (*Bootstrap)(nil)
-
 // Mask is the distribution of the weight that an observation has for a member.
 type Mask = resample.Mode
 
@@ -341,7 +303,7 @@ func NewBootstrap(prior *Dirichlet, members int, weight float64, mask Mask, seed
 	return b, nil
 }
 
-// Update implements Belief.
+// Update learns from one step, as that of Dirichlet does.
 func (b *Bootstrap) Update(s, a int, reward float64, next int) {
 	b.mask.Draw(b.weights, 0, -1, b.rng)
 	for k, c := range b.members {
@@ -358,10 +320,10 @@ func (b *Bootstrap) Len() int { return len(b.members) }
 // Member returns the model of a member.
 func (b *Bootstrap) Member(k int) *Tabular { return b.mix(b.members[k:k+1], b.prior[k:k+1]) }
 
-// Mean implements Belief: the mean of the members.
+// Mean returns the mean of the members.
 func (b *Bootstrap) Mean() *Tabular { return b.mix(b.members, b.prior) }
 
-// Sample implements Belief: a member at random.
+// Sample returns a member at random.
 func (b *Bootstrap) Sample(rng *rand.Rand) *Tabular { return b.Member(rng.IntN(len(b.members))) }
 
 // mix returns the mean of members, each the weighted mean of its counts and its

@@ -76,28 +76,6 @@ func TestDirichletMoments(t *testing.T) {
 	}
 }
 
-func TestNormalGammaMoments(t *testing.T) {
-	prior := NormalGammaReward{Mu: 1, Kappa: 2, Alpha: 4, Beta: 3}
-	var m countRow
-	c := &Counts{states: 1, actions: 1, rows: []countRow{m}}
-	rewards := []float64{2, 4, -1, 0.5}
-	for _, r := range rewards {
-		c.Update(0, 0, r, 0)
-	}
-	// The batch formulas of the conjugate posterior.
-	n, mean := 4.0, stat.Mean(rewards, nil)
-	ss := stat.Variance(rewards, nil) * 3
-	kappa, alpha := 2+n, 4+n/2
-	mu := (2*1 + n*mean) / kappa
-	beta := 3 + ss/2 + 2*n*(mean-1)*(mean-1)/(2*kappa)
-	rng := rand.New(rand.NewPCG(2, 2))
-	draws := make([]float64, 20_000)
-	for i := range draws {
-		draws[i] = prior.Sample(c.Rewards(0, 0), rng)
-	}
-	checkMoments(t, "mean reward", draws, mu, beta/(kappa*(alpha-1)))
-}
-
 // A row most of whose successors have not been seen is drawn by its largest unseen
 // ones. Its moments, those of its largest unseen probability and of the number of those
 // above a thousandth are what gamma variates for all successors yield. The false-alarm
@@ -280,7 +258,7 @@ func TestMomentsOnlineAndBatch(t *testing.T) {
 func TestBadPriors(t *testing.T) {
 	for name, p := range map[string]DirichletPrior{
 		"size": {Actions: 1}, "alpha": {States: 1, Actions: 1, Alpha: -1}, "NaN": {States: 1, Actions: 1, Alpha: math.NaN()},
-		"beta": {States: 1, Actions: 1, Rewards: BetaReward{0, 1}}, "normal": {States: 1, Actions: 1, Rewards: NormalGammaReward{}},
+		"beta": {States: 1, Actions: 1, Rewards: BetaReward{0, 1}},
 	} {
 		if _, err := NewDirichlet(p); err == nil {
 			t.Errorf("%s: %+v is accepted", name, p)

@@ -28,10 +28,6 @@ const (
 	// (discounted), or is relative value iteration with the aperiodicity
 	// transformation (average; Puterman 1994, §8.5.4 and §8.5.5).
 	ValueIteration
-	// PrioritisedSweeping backs up the state whose value is most out of date
-	// first (Moore & Atkeson 1993). It pays where little of the model changes at
-	// a time: few rewards in many states. Discounted only.
-	PrioritisedSweeping
 	// ModifiedPolicyIteration makes a few evaluation sweeps between improvements
 	// (Puterman & Shin 1978). Discounted only.
 	ModifiedPolicyIteration
@@ -44,12 +40,11 @@ const (
 // Options govern a solver. The zero value is useful.
 type Options struct {
 	Method Method // algorithm; default Automatic
-	// Tolerance is how far from the optimum the value (discounted), the gain
-	// (average), or one sweep from the next (total) may be. Default 1e-9 times
-	// the largest absolute reward, for the discounted value times 1/(1−γ).
+	// Tolerance is how far from the optimum the value (discounted) or the gain
+	// (average) may be. Default 1e-9 times the largest absolute reward, for the
+	// discounted value times 1/(1−γ).
 	Tolerance float64
-	// MaxIterations limits sweeps, or policy improvements. Default 1,000,000, for the total
-	// reward 100,000.
+	// MaxIterations limits sweeps, or policy improvements. Default 1,000,000.
 	MaxIterations int
 	// Value is where to start, of an earlier solution of a similar model, for all methods
 	// but policy iteration; nil: zero. It is not kept.
@@ -77,7 +72,7 @@ type Solution struct {
 	// loses at most twice that. +Inf when there is none to be had.
 	Bound float64
 	// Residual is what the bound comes from: the span of the Bellman residual
-	// (the difference of its extremes), or its maximum for the total criterion.
+	// (the difference of its extremes).
 	Residual float64
 	// Improvements counts policy improvements, Sweeps passes over all states, and
 	// Backups evaluations of a single row P(·|s,a).

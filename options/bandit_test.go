@@ -144,12 +144,10 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	decider := must.Get(NewDecider(c.rule))(rt)
 	rewards := newRNG(seed + 1)
 	for i := range 15 {
-		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
-		if red.Commitment != (Commitment{Steps: 1, Mixing: 1}) {
-			rt.Fatalf("one state needs the commitment %+v", red.Commitment)
-		}
+		red := must.Get(reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
 		var p Problem
-		red.At(&p, 0, i)
+		red.At(&p, 0)
+		p.Step = i
 		d := must.Get(decider.Decide(&p, newRNG(uint64(i))))(rt)
 		want := pol.SelectArm(newRNG(uint64(i)))
 		if got := action(red, d); got != want {
@@ -176,7 +174,7 @@ func TestOneStateTies(t *testing.T) {
 		coarse := coarse{}
 		populations := must.Get(bandit.NewPopulations(n, k, coarse, bandit.PopulationOptions{}, newRNG(seed)))(rt)
 		b := arms{n, k, populations}
-		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
+		red := must.Get(reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
 		greedy := 0
 		for a := range populations {
 			if populations[a].Mean() > populations[greedy].Mean() {
@@ -187,7 +185,7 @@ func TestOneStateTies(t *testing.T) {
 			rt.Fatalf("greedy arm %d, want %d", got, greedy)
 		}
 		var p Problem
-		red.At(&p, 0, 0)
+		red.At(&p, 0)
 		h := bandit.Discounted(gamma)
 		c := bandit.Comparison{Known: populations[greedy].Mean()}
 
@@ -235,7 +233,7 @@ func TestStochasticDistribution(t *testing.T) {
 		pol := must.Get(policy.New(spec, policy.PopulationBelief{Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed)))(t)
 		populations := must.Get(bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationOptions{}, newRNG(seed)))(t)
 		b := arms{n, k, populations}
-		red := must.Get(Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(t)
+		red := must.Get(reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(t)
 		greedy := red.Candidates[0].Policy.(mdp.Deterministic)[0]
 		q := populations[greedy].Mean()
 		var exact [n]float64
@@ -255,7 +253,7 @@ func TestStochasticDistribution(t *testing.T) {
 		}
 		d := must.Get(NewDecider(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: RuleOptimisticStochastic}))(t)
 		var p Problem
-		red.At(&p, 0, 0)
+		red.At(&p, 0)
 		var ours, theirs [n]int
 		r1, r2 := newRNG(seed+100), newRNG(seed+200)
 		for range draws {
@@ -300,7 +298,7 @@ func TestFill(t *testing.T) {
 // one step.
 func TestOneStateValues(t *testing.T) {
 	values := [][]float64{{0.3, 0.6}, {0.5, 0.1}}
-	red := must.Get(Reduce(oneState(t, values), ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}}))(t)
+	red := must.Get(reduce(oneState(t, values), ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}}))(t)
 	names := []string{}
 	for _, c := range red.Candidates {
 		names = append(names, c.Name)

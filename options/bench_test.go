@@ -34,8 +34,8 @@ func riverSwim(t testing.TB, members, steps int) []*mdp.Tabular {
 func lanes(t testing.TB) []Problem {
 	problems := make([]Problem, 8)
 	for i := range problems {
-		red := must.Get(Reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceConfig{Kinds: []Kind{Constants, Uniform}}))(t)
-		red.At(&problems[i], i%6, 100)
+		red := must.Get(reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceConfig{Kinds: []Kind{Constants, Uniform}}))(t)
+		red.At(&problems[i], i%6)
 	}
 	return problems
 }
@@ -75,9 +75,9 @@ func TestDecideAllocatesNothing(t *testing.T) {
 }
 
 func TestAtAllocatesNothing(t *testing.T) {
-	red := must.Get(Reduce(riverSwim(t, 4, 100), ReduceConfig{Discount: 0.9}))(t)
+	red := must.Get(reduce(riverSwim(t, 4, 100), ReduceConfig{Discount: 0.9}))(t)
 	var p Problem
-	if n := testing.AllocsPerRun(20, func() { red.At(&p, 3, 5) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { red.At(&p, 3) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -129,29 +129,24 @@ func BenchmarkDecideModelFree(b *testing.B) {
 	}
 }
 
-// BenchmarkReduce solves and evaluates K = 10 models of RiverSwim anew each time,
-// with T fixed, and estimated.
+// BenchmarkReduce solves and evaluates K = 10 models of RiverSwim anew each time.
 func BenchmarkReduce(b *testing.B) {
 	beliefs := [][]*mdp.Tabular{riverSwim(b, 10, 1000), riverSwim(b, 10, 1001)}
-	for name, w := range map[string]CommitmentConfig{"fixed": {Fixed: 20}, "estimated": {}} {
-		b.Run(name, func(b *testing.B) {
-			r := NewReducer(w)
-			i := 0
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := r.Reduce(beliefs[i&1], ReduceConfig{Mean: beliefs[0][0]}); err != nil {
-					b.Fatal(err)
-				}
-				i++
-			}
-		})
+	var r Reducer
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Reduce(beliefs[i&1], ReduceConfig{Mean: beliefs[0][0]}); err != nil {
+			b.Fatal(err)
+		}
+		i++
 	}
 }
 
 // BenchmarkModel computes the model of holding a policy for 50 steps in Four Rooms.
 func BenchmarkModel(b *testing.B) {
 	task := must.Get(catalog.FourRooms(true))(b)
-	o := Hold(mdp.Uniform{}, 50)
+	o := hold(mdp.Uniform{}, 50)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := NewModel(task.Model, o, 0.9); err != nil {
@@ -198,7 +193,7 @@ func BenchmarkReduceLearning(b *testing.B) {
 			for range 2500 {
 				step(rng.IntN(m.NumActions()))
 			}
-			reducer := NewReducer(CommitmentConfig{Fixed: 1})
+			var reducer Reducer
 			members := make([]*mdp.Tabular, belief.Len())
 			i := 0
 			b.ReportAllocs()

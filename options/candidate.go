@@ -39,24 +39,12 @@ type Candidate struct {
 	// Policy is the stationary policy that a directed option keeps if it turns out
 	// well, and by which options are valued. It is nil for repeated actions.
 	Policy mdp.Policy
-	// Option is what is done while exploring, without end; see Hold. Nil means
+	// Option is what is done while exploring, without end. Nil means
 	// following Policy.
 	Option Option
 
 	repeats []Option // the options that follow each other, by equal chances
 	drawn   bool     // offered only if a member with this policy is drawn
-}
-
-// Hold returns the option of exploring for a number of steps ≥ 1. It is nil for
-// repeated actions, which are drawn one after the other: see Repeats.
-func (c *Candidate) Hold(steps int) Option {
-	switch {
-	case c.Option != nil:
-		return Timeout{c.Option, steps}
-	case c.Policy != nil:
-		return Hold(c.Policy, steps)
-	}
-	return nil
 }
 
 // Repeats returns the options of a candidate of that kind, else nil. Whenever an

@@ -19,41 +19,14 @@ type Commitment struct {
 // CommitmentConfig say how T follows from the exploration mixing time T_ε of the
 // greedy policy (docs/theory.md §3.2). The zero value is useful.
 type CommitmentConfig struct {
-	Fixed    int               // if positive, T itself: nothing is estimated
-	Floor    int               // least T; default 1
-	Cap      int               // largest T; default 1000
-	Scale    float64           // T is the estimate times this, rounded up; default 1
-	Quantile float64           // of T_ε over the models; default 0.9
-	Mixing   mdp.MixingOptions // which deviations count as forgotten
+	Fixed  int               // if positive, T itself: nothing is estimated
+	Floor  int               // least T; default 1
+	Cap    int               // largest T; default 1000
+	Scale  float64           // T is the estimate times this, rounded up; default 1
+	Mixing mdp.MixingOptions // which deviations count as forgotten
 	// Return charges exploring with the return to the greedy policy, too: T + T_ε steps,
 	// T_ε within floor and cap. Without an estimate, if T is Fixed, it has no effect.
 	Return bool
-}
-
-// commitmentEstimator estimates T from the models that fit the data, anew whenever
-// the greedy policy has changed or the data have doubled.
-type commitmentEstimator struct {
-	o      CommitmentConfig
-	online mdp.OnlineMixing
-}
-
-// newCommitmentEstimator returns an estimator that has seen nothing.
-func newCommitmentEstimator(o CommitmentConfig) *commitmentEstimator {
-	return &commitmentEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
-}
-
-// Commitment returns T for a greedy policy when the data are a number of steps.
-// It calls models, which returns draws of a belief or the plug-in model of
-// counts, if the estimate has to be made anew.
-func (e *commitmentEstimator) Commitment(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Commitment, error) {
-	if e.o.Fixed > 0 {
-		return Commitment{Steps: e.o.Fixed}, nil
-	}
-	t, _, err := e.online.Time(greedy, steps, models)
-	if err != nil {
-		return Commitment{}, err
-	}
-	return e.o.Commitment(t), nil
 }
 
 // Commitment returns T for an exploration mixing time, which may be mdp.Never; 0 says

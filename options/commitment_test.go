@@ -34,20 +34,4 @@ func TestCommitment(t *testing.T) {
 			t.Errorf("%+v: T_ε = %d gives %+v, want %+v", c.o, c.mixing, got, c.want)
 		}
 	}
-	// Staying or moving, whichever: after staying in two copies of state 0 and 1 the
-	// difference is for ever if the policy stays.
-	m := twoStates(t)
-	stay := newCommitmentEstimator(CommitmentConfig{Cap: 9})
-	models := func() []*mdp.Tabular { return []*mdp.Tabular{m, m} }
-	w, err := stay.Commitment(mdp.Constant(2, 0), 1, models)
-	if err != nil || w != (Commitment{9, mdp.Never, true, 0}) {
-		t.Errorf("commitment %+v, %v, of a policy that stays for ever", w, err)
-	}
-	fixed, err := newCommitmentEstimator(CommitmentConfig{Fixed: 3}).Commitment(nil, 0, nil)
-	if err != nil || fixed != (Commitment{Steps: 3}) {
-		t.Errorf("fixed commitment %+v, %v", fixed, err)
-	}
-	if _, err := newCommitmentEstimator(CommitmentConfig{}).Commitment(mdp.Constant(2, 9), 1, models); err == nil {
-		t.Error("a policy without such an action has a commitment")
-	}
 }

@@ -50,16 +50,7 @@ func (o *DeclaredOption) Action(s int, rng *rand.Rand) int {
 	if o.Actions != nil {
 		return o.Actions[s]
 	}
-	u, last := rng.Float64(), 0
-	for a, p := range o.Rows[s] {
-		if p > 0 {
-			last = a
-		}
-		if u -= p; u < 0 {
-			return a
-		}
-	}
-	return last
+	return draw(o.Rows[s], rng)
 }
 
 // Ends reports whether the option ends on arrival in s. It takes a number from rng if that is

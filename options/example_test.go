@@ -34,7 +34,7 @@ func ExampleDecide() {
 // After 200 steps of always going left in RiverSwim the belief still holds all
 // sorts of policies possible. Their values in each of ten models drawn from it make a
 // bandit.
-func ExampleReduce() {
+func ExampleReducer() {
 	task, err := catalog.RiverSwim(6)
 	if err != nil {
 		fmt.Println(err)
@@ -56,17 +56,18 @@ func ExampleReduce() {
 	for k := range members {
 		members[k] = belief.Sample(rng)
 	}
-	red, err := options.Reduce(members, options.ReduceConfig{Mean: belief.Mean()})
+	var reducer options.Reducer
+	red, err := reducer.Reduce(members, options.ReduceConfig{Mean: belief.Mean()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d options, held for %d steps\n", len(red.Candidates), red.Commitment.Steps)
+	fmt.Println(len(red.Candidates), "options")
 	for x, c := range red.Candidates[:3] {
 		fmt.Println(c.Name, len(red.Values(x, s)), "values")
 	}
 	// Output:
-	// 11 options, held for 27 steps
+	// 11 options
 	// greedy 10 values
 	// member 0 10 values
 	// member 1 10 values

@@ -14,15 +14,12 @@ func (repeatsKind) Doc() string {
 }
 
 func (k repeatsKind) FromModels(b *Belief) error {
-	c, err := newRepeats(b.MeanModel.NumActions(), b.Exponent, b.Longest, b.RevealProbability)
-	if err == nil {
-		b.Uninformed(c)
-	}
-	return err
+	b.Uninformed(newRepeats(b.MeanModel.NumActions(), repeatLongest))
+	return nil
 }
 
-// Of tables, the exponent of the durations is that of Dabney, Ostrovski & Barreto
-// (2021); both are the defaults of ReduceConfig.
+// An action is repeated for n ≤ repeatLongest steps with a probability in proportion to
+// n^−repeatExponent, the exponent of Dabney, Ostrovski & Barreto (2021).
 const (
 	repeatExponent = 2
 	repeatLongest  = 100
@@ -43,16 +40,11 @@ func (repeatsKind) Action(t *Tables) int {
 	return t.following.Of
 }
 
-// newRepeats returns the candidate of repeating random actions, each for a
-// number of steps n with probability proportional to n^−exponent, n ≤ longest.
-func newRepeats(actions int, exponent float64, longest int, reveal float64) (Candidate, error) {
-	c := Candidate{Arm: Arm{Name: Repeats.String(), Class: Uninformed, RevealProbability: reveal}}
+// newRepeats returns the candidate of repeating random actions for up to longest steps.
+func newRepeats(actions, longest int) Candidate {
+	c := Candidate{Arm: Arm{Name: Repeats.String()}}
 	for a := range actions {
-		o, err := newRepeat(a, exponent, longest)
-		if err != nil {
-			return c, err
-		}
-		c.repeats = append(c.repeats, o)
+		c.repeats = append(c.repeats, newRepeat(a, repeatExponent, longest))
 	}
-	return c, nil
+	return c
 }

@@ -20,12 +20,12 @@ func TestUntried(t *testing.T) {
 	v.Update(0, 0)
 	v.Update(0, 1)
 	v.Update(1, 1)
-	red := must.Get(Reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{Untried}, Visits: v, Discount: 0.9}))(t)
+	red := must.Get(reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{Untried}, Visits: v, Discount: 0.9}))(t)
 	last := red.Candidates[len(red.Candidates)-1]
 	if pi, ok := last.Policy.(mdp.Deterministic); !ok || last.Name != "untried" || last.Class != Uninformed || !slices.Equal(pi, []int{1, 0}) {
 		t.Errorf("%+v, want the policy [1 0]", last)
 	}
-	if _, err := Reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{Untried}}); err == nil {
+	if _, err := reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{Untried}}); err == nil {
 		t.Error("there is nothing to go by without visits")
 	}
 	tables := must.Get(NewTables(3, 3, 0.5, TableConfig{Kinds: []Kind{Untried}}))(t)

@@ -41,6 +41,27 @@ func drawPolicy(t *rapid.T, m mdp.Model) mdp.Randomised {
 	return pi
 }
 
+// primitive is the option of taking one action once.
+func primitive(a int) Option { return timeout{Deviation{a, mdp.Uniform{}}, 1} }
+
+// timeout is an option that ends after a number of steps if it has not before.
+type timeout struct {
+	Option
+	steps int
+}
+
+func (o timeout) Termination(s, elapsed int) float64 {
+	if elapsed >= o.steps {
+		return 1
+	}
+	return o.Option.Termination(s, elapsed)
+}
+
+func (o timeout) Stages() int { return o.steps }
+
+// hold is the option of following a policy for a number of steps.
+func hold(pi mdp.Policy, steps int) Option { return timeout{Markov{Policy: pi}, steps} }
+
 // drawOption draws an option of any kind, whose Markov part ends in a state with
 // probability at least least.
 func drawOption(t *rapid.T, m mdp.Model, least float64) Option {
@@ -53,13 +74,13 @@ func drawOption(t *rapid.T, m mdp.Model, least float64) Option {
 	markov := Markov{Policy: drawPolicy(t, m), End: end}
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
-		return Primitive(action)
+		return primitive(action)
 	case 1:
-		return Timeout{markov, 1 + rng.IntN(6)}
+		return timeout{markov, 1 + rng.IntN(6)}
 	case 2:
-		return Timeout{Deviation{action, markov.Policy}, 1 + rng.IntN(6)}
+		return timeout{Deviation{action, markov.Policy}, 1 + rng.IntN(6)}
 	case 3:
-		return must.Get(newRepeat(action, 2*rng.Float64(), 1+rng.IntN(6)))(t)
+		return newRepeat(action, 2*rng.Float64(), 1+rng.IntN(6))
 	}
 	return markov
 }
@@ -141,7 +162,7 @@ func TestPrimitiveModelIsTheBackup(t *testing.T) {
 		m := garnet(t)
 		gamma := rapid.Float64Range(0, 1).Draw(t, "γ")
 		for a := range m.NumActions() {
-			for _, o := range []Option{Primitive(a), Hold(mdp.Constant(m.NumStates(), a), 1)} {
+			for _, o := range []Option{primitive(a), hold(mdp.Constant(m.NumStates(), a), 1)} {
 				model := must.Get(NewModel(m, o, gamma))(t)
 				for s := range m.NumStates() {
 					want := make([]float64, m.NumStates())
@@ -169,7 +190,7 @@ func TestHoldingIsBackingUp(t *testing.T) {
 		chain := must.Get(mdp.Induce(m, pi))(t)
 		want := must.Get(chain.EvaluateDiscounted(0.9))(t)
 		steps := rapid.IntRange(1, 30).Draw(t, "T")
-		held := must.Get(NewModel(m, Hold(pi, steps), 0.9))(t)
+		held := must.Get(NewModel(m, hold(pi, steps), 0.9))(t)
 		endless := must.Get(NewModel(m, Markov{Policy: pi}, 0.9))(t)
 		for s, v := range want {
 			got := held.Reward[s]
@@ -218,19 +239,13 @@ func TestNewModelRefuses(t *testing.T) {
 		"must end surely":          {stay, 1},
 		"sum to 0.9":               {short, 0.5},
 		"with probability -0.5":    {negative, 0.5},
-		"actions in state 0 sum":   {Primitive(7), 0.5},
+		"actions in state 0 sum":   {primitive(7), 0.5},
 		"ends with probability 2":  {Markov{Policy: mdp.Uniform{}, End: []float64{0, 2}}, 0.5},
-		"ends with probability Na": {Timeout{Markov{Policy: mdp.Uniform{}, End: []float64{0, math.NaN()}}, 3}, 0.5},
+		"ends with probability Na": {timeout{Markov{Policy: mdp.Uniform{}, End: []float64{0, math.NaN()}}, 3}, 0.5},
 	} {
 		if _, err := NewModel(m, c.option, c.gamma); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
-	}
-	if _, err := newRepeat(0, 2, 0); err == nil {
-		t.Error("an action was repeated no times")
-	}
-	if _, err := newRepeat(0, math.Inf(1), 3); err == nil {
-		t.Error("an infinite exponent was taken")
 	}
 }
 
@@ -248,14 +263,14 @@ func twoStates(t testing.TB) *mdp.Tabular {
 func TestExecutionsAverageToTheModel(t *testing.T) {
 	task := must.Get(catalog.Garnet(5, 2, 3, 1))(t)
 	m := task.Model
-	repeat := must.Get(newRepeat(1, 1.5, 6))(t)
+	repeat := newRepeat(1, 1.5, 6)
 	rng := newRNG(7)
 	for name, o := range map[string]Option{
 		"markov":    Markov{Policy: mdp.Randomised{{1, 0}, {0.3, 0.7}, {0, 1}, {0.5, 0.5}, {1, 0}}, End: []float64{0, 0.5, 1, 0.2, 0.1}},
-		"held":      Hold(mdp.Uniform{}, 4),
-		"deviation": Timeout{Deviation{1, mdp.Constant(5, 0)}, 3},
+		"held":      hold(mdp.Uniform{}, 4),
+		"deviation": timeout{Deviation{1, mdp.Constant(5, 0)}, 3},
 		"repeat":    repeat,
-		"primitive": Primitive(0),
+		"primitive": primitive(0),
 	} {
 		discounted, err := NewModel(m, o, 0.9)
 		if err != nil {
@@ -270,17 +285,17 @@ func TestExecutionsAverageToTheModel(t *testing.T) {
 		scratch := make([]float64, 2)
 		for range runs {
 			s := 3
-			e := Start(o, s, 0.9)
+			e := Start(o, s)
+			earned, factor := 0.0, 1.0
 			for ended := false; !ended; {
 				var reward float64
 				s, reward = m.Step(s, e.SelectAction(s, scratch, rng), rng)
-				ended = e.Step(reward, s, rng)
+				ended = e.Step(s, rng)
+				earned += factor * reward
+				factor *= 0.9
 			}
-			if e.Origin != 3 || math.Abs(e.Factor-math.Pow(0.9, float64(e.Elapsed))) > 1e-12 {
-				t.Fatalf("%s: %+v", name, e)
-			}
-			r.add(e.Return)
-			f.add(e.Factor)
+			r.add(earned)
+			f.add(factor)
 			k.add(float64(e.Elapsed))
 		}
 		sum := 0.0
@@ -308,17 +323,17 @@ func (m *moments) check(t *testing.T, what string, want float64) {
 
 // What is certain takes no draw.
 func TestCertaintyTakesNoDraw(t *testing.T) {
-	e := Start(Hold(mdp.Constant(2, 1), 2), 0, 0.5)
+	e := Start(hold(mdp.Constant(2, 1), 2), 0)
 	scratch := make([]float64, 2)
 	for _, ended := range []bool{false, true} {
 		if a := e.SelectAction(0, scratch, nil); a != 1 {
 			t.Errorf("action %d", a)
 		}
-		if e.Step(4, 0, nil) != ended {
+		if e.Step(0, nil) != ended {
 			t.Errorf("ended after %d steps", e.Elapsed)
 		}
 	}
-	if e.Return != 6 || e.Factor != 0.25 || e.Elapsed != 2 {
+	if e.Elapsed != 2 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -329,12 +344,12 @@ func TestStartNeedsTheInitiationSet(t *testing.T) {
 			t.Error("an option was started where it does not initiate")
 		}
 	}()
-	Start(Markov{Initiation: []bool{false}}, 0, 1)
+	Start(Markov{Initiation: []bool{false}}, 0)
 }
 
 // The durations of repeated actions have the zeta distribution, cut off.
 func TestRepeatDurations(t *testing.T) {
-	o := must.Get(newRepeat(0, 2, 50))(t)
+	o := newRepeat(0, 2, 50)
 	norm := 0.0
 	for n := 1; n <= 50; n++ {
 		norm += 1 / float64(n*n)

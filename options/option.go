@@ -1,7 +1,6 @@
 package options
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,21 +49,6 @@ func (o Markov) Termination(s, _ int) float64 {
 // Stages implements Option.
 func (Markov) Stages() int { return 0 }
 
-// Primitive is the option of taking one action once, anywhere.
-type Primitive int
-
-// Initiates implements Option.
-func (Primitive) Initiates(int) bool { return true }
-
-// Distribution implements Option.
-func (a Primitive) Distribution(dst []float64, _, _ int) { certain(dst, int(a)) }
-
-// Termination implements Option.
-func (Primitive) Termination(int, int) float64 { return 1 }
-
-// Stages implements Option.
-func (Primitive) Stages() int { return 0 }
-
 func certain(dst []float64, a int) {
 	clear(dst)
 	if a >= 0 && a < len(dst) {
@@ -72,30 +56,8 @@ func certain(dst []float64, a int) {
 	} // otherwise all zero, which NewModel reports
 }
 
-// Timeout is an option that ends after a number of steps if it has not before.
-// It is semi-Markov: its termination depends on the time since the initiation.
-type Timeout struct {
-	Option
-	Steps int // ≥ 1
-}
-
-// Hold is the option of following a stationary policy, from anywhere, for a
-// number of steps ≥ 1.
-func Hold(pi mdp.Policy, steps int) Option { return Timeout{Markov{Policy: pi}, steps} }
-
-// Termination implements Option.
-func (o Timeout) Termination(s, elapsed int) float64 {
-	if elapsed >= o.Steps {
-		return 1
-	}
-	return o.Option.Termination(s, elapsed)
-}
-
-// Stages implements Option.
-func (o Timeout) Stages() int { return o.Steps }
-
 // Deviation is the option of taking one action first and following a policy
-// thereafter, without end: hold it with Timeout.
+// thereafter, without end.
 type Deviation struct {
 	Action int        // the first one
 	Then   mdp.Policy // policy after it
@@ -129,10 +91,7 @@ type Repeat struct {
 
 // newRepeat returns the option for an action, a finite exponent ≥ 0 and a longest
 // duration ≥ 1. Dabney et al. use exponent 2.
-func newRepeat(action int, exponent float64, longest int) (*Repeat, error) {
-	if action < 0 || longest < 1 || !(exponent >= 0) || math.IsInf(exponent, 1) {
-		return nil, fmt.Errorf("options: no action %d is repeated up to %d times with exponent %v", action, longest, exponent)
-	}
+func newRepeat(action int, exponent float64, longest int) *Repeat {
 	o := &Repeat{action, make([]float64, longest)}
 	rest := 0.0
 	for k := longest; k >= 1; k-- { // the small terms first
@@ -140,7 +99,7 @@ func newRepeat(action int, exponent float64, longest int) (*Repeat, error) {
 		rest += p
 		o.end[k-1] = p / rest
 	}
-	return o, nil
+	return o
 }
 
 // Initiates implements Option.
@@ -159,31 +118,22 @@ func (o *Repeat) Stages() int { return len(o.end) }
 
 var (
 	_ Option = Markov{}
-	_ Option = Primitive(0)
-	_ Option = Timeout{}
 	_ Option = Deviation{}
 	_ Option = (*Repeat)(nil)
 )
 
-// Execution is an option being followed, with what an SMDP learner needs to know
-// of it afterwards.
+// Execution is an option being followed.
 type Execution struct {
-	Option  Option  // that is followed
-	Origin  int     // the state in which it was started
-	Elapsed int     // steps since
-	Return  float64 // Σ_t γ^t r over them
-	Factor  float64 // γ^Elapsed
-
-	gamma float64
+	Option  Option // that is followed
+	Elapsed int    // steps since it was started
 }
 
-// Start starts an option in s, with the discount γ in [0,1] for its return. The
-// option must initiate there.
-func Start(o Option, s int, gamma float64) Execution {
+// Start starts an option in s. The option must initiate there.
+func Start(o Option, s int) Execution {
 	if !o.Initiates(s) {
 		panic("options: the option does not initiate in this state")
 	}
-	return Execution{Option: o, Origin: s, Factor: 1, gamma: gamma}
+	return Execution{Option: o}
 }
 
 // SelectAction draws an action in s; scratch has one place per action. It takes
@@ -193,8 +143,13 @@ func (e *Execution) SelectAction(s int, scratch []float64, rng *rand.Rand) int {
 	if a := slices.Index(scratch, 1); a >= 0 {
 		return a
 	}
+	return draw(scratch, rng)
+}
+
+// draw draws an index by its probability. They sum to one but for rounding.
+func draw(prob []float64, rng *rand.Rand) int {
 	u, last := rng.Float64(), 0
-	for a, p := range scratch {
+	for a, p := range prob {
 		if p > 0 {
 			last = a
 		}
@@ -202,15 +157,13 @@ func (e *Execution) SelectAction(s int, scratch []float64, rng *rand.Rand) int {
 			return a
 		}
 	}
-	return last // the probabilities sum to one but for rounding
+	return last
 }
 
-// Step learns from the reward and next state of the last action and reports whether
-// the option ends there. It takes a draw from rng only if that is uncertain.
-func (e *Execution) Step(reward float64, next int, rng *rand.Rand) (ended bool) {
+// Step records that the last action led to next and reports whether the option ends there. It
+// takes a draw from rng only if that is uncertain.
+func (e *Execution) Step(next int, rng *rand.Rand) (ended bool) {
 	e.Elapsed++
-	e.Return += e.Factor * reward
-	e.Factor *= e.gamma
 	p := e.Option.Termination(next, e.Elapsed)
 	return p >= 1 || p > 0 && rng.Float64() < p
 }

@@ -75,9 +75,9 @@ func TestDeclaredOptionsOfModels(t *testing.T) {
 	for range n {
 		wait.Rows = append(wait.Rows, []float64{0.5, 0.5})
 	}
-	red := must.Get(Reduce([]*mdp.Tabular{m}, ReduceConfig{Discount: gamma, Kinds: []Kind{Declared}, Declared: []DeclaredOption{up("up to 3", n, 3), wait}}))(t)
+	red := must.Get(reduce([]*mdp.Tabular{m}, ReduceConfig{Discount: gamma, Kinds: []Kind{Declared}, Declared: []DeclaredOption{up("up to 3", n, 3), wait}}))(t)
 	var p Problem
-	red.AtMember(&p, 1, 0, 0)
+	red.AtMember(&p, 1, 0)
 	if len(p.Arms) != 3 {
 		t.Fatalf("options %+v", p.Arms)
 	}
@@ -92,7 +92,7 @@ func TestDeclaredOptionsOfModels(t *testing.T) {
 	if steps := (1 - gamma*gamma) / (1 - gamma); p.Arms[1].Steps != int(math.Ceil(steps)) || !p.Arms[1].Ends {
 		t.Errorf("duration %+v, want %v", p.Arms[1], steps)
 	}
-	if red.AtMember(&p, 4, 0, 0); len(p.Arms) != 1 {
+	if red.AtMember(&p, 4, 0); len(p.Arms) != 1 {
 		t.Errorf("options beyond their states: %+v", p.Arms)
 	}
 }

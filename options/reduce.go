@@ -1,23 +1,24 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// ReduceConfig say which bandit Reduce makes. The zero value is useful.
+// ReduceConfig says which bandit a Reducer makes. Only Mean has no default.
 type ReduceConfig struct {
 	// Kinds of options to explore with; default DefaultKinds.
 	Kinds []Kind
-	// Extra are further options.
-	Extra []Candidate
 	// Declared are those of kind Declared.
 	Declared []DeclaredOption
-	// Mean is the mean model, for which the greedy policy is optimal; default the
-	// mean of the members.
+	// Mean is the mean model, for which the greedy policy is optimal.
 	Mean *mdp.Tabular
 	// Discount 0 values an option by its gain; a discount 0 < γ < 1 by (1−γ) times
 	// its discounted value in the present state.
@@ -28,18 +29,11 @@ type ReduceConfig struct {
 	// rounding; larger ones by iteration. Default 1e-6.
 	Residual float64
 	// State is the present state, in which Deviations deviate.
-	State    int
-	Visits   *Visits // what was tried, which the kinds RecencyBonus and CountBonus need
-	Kappa    float64 // κ of RecencyBonus, in units of reward; default 0.001
-	Exponent float64 // of Repeats; default 2, as in Dabney et al. (2021)
-	Longest  int     // of Repeats, in steps; default 100
+	State  int
+	Visits *Visits // what was tried, which the kinds RecencyBonus and CountBonus need
+	Kappa  float64 // κ of RecencyBonus, in units of reward; default 0.001
 	// RevealProbability is ζ of the uninformed options, in (0,1]; default 1.
 	RevealProbability float64
-	// Commitment says how long an option is held.
-	Commitment CommitmentConfig
-	// Steps is the number of steps seen so far: T is estimated anew when it has
-	// doubled.
-	Steps float64
 }
 
 // Reduction is a process reduced to a bandit over options.
@@ -47,7 +41,6 @@ type Reduction struct {
 	// Candidates are the options; the greedy one is the first. No
 	// policy occurs twice among the deterministic ones.
 	Candidates []Candidate
-	Commitment Commitment // for how many steps to hold an option
 
 	arms     []Arm
 	steps    [][]float64 // of each candidate, the mean duration of a declared one by state
@@ -75,20 +68,19 @@ func (r *Reduction) Optimal(s int) []float64 {
 	return r.optimal[i : i+r.members : i+r.members]
 }
 
-// At sets p to the decision to be made in state s, after a number of steps. It
+// At sets p to the decision to be made in state s, with options that are held for a step. It
 // allocates nothing; p shares the memory of the reduction.
-func (r *Reduction) At(p *Problem, s, step int) {
+func (r *Reduction) At(p *Problem, s int) {
 	n := len(r.arms) * r.members
 	i := s % r.states * n
-	*p = Problem{Arms: r.arms, Values: r.values[i : i+n : i+n], Optimal: r.Optimal(s),
-		Step: step, Hold: r.Commitment.Steps, ExplorationCost: r.Commitment.ExplorationCost, Capped: r.Commitment.Capped}
+	*p = Problem{Arms: r.arms, Values: r.values[i : i+n : i+n], Optimal: r.Optimal(s), Hold: 1}
 }
 
 // AtMember is At, with the policy of member k and without those of others that are offered
 // only if they are drawn: DrawnMember. Declared options that do not begin in s are left out,
 // too. The number of an option among the candidates is Offered of its number in p.
-func (r *Reduction) AtMember(p *Problem, s, step, k int) {
-	r.At(p, s, step)
+func (r *Reduction) AtMember(p *Problem, s, k int) {
+	r.At(p, s)
 	r.offered, r.chosen, r.worth = r.offered[:0], r.chosen[:0], r.worth[:0]
 	for x, c := range r.Candidates {
 		if (!c.drawn || x == r.OfMember(k)) && (!c.Ends || c.Option.Initiates(s)) {
@@ -114,46 +106,25 @@ func (r *Reduction) OfMember(k int) int {
 	return r.ofMember[k]
 }
 
-// Reduce makes a bandit over options of a belief, which is one or more equally
-// likely models of one size (docs/theory.md §3.1, §3.4). Use a Reducer when the
-// belief changes little by little.
-func Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
-	return NewReducer(o.Commitment).Reduce(members, o)
-}
-
 // Reducer makes reductions one after the other. Its solvers start from their last
-// solutions, and T is estimated only when the greedy policy has changed or the
-// data have doubled. It is not safe for concurrent use.
+// solutions. The zero value is ready. It is not safe for concurrent use.
 type Reducer struct {
-	mean       mdp.AverageSolver
-	members    []mdp.AverageSolver
-	evaluator  mdp.AverageSolver
-	policies   []mdp.Deterministic // of the mean and the members: where to start
-	solver     mdp.DiscountedSolver
-	optimal    [][]float64            // discounted values of those policies, if found by iteration
-	last       map[string][][]float64 // discounted values of candidates by name and member
-	commitment *commitmentEstimator
+	mean      mdp.AverageSolver
+	members   []mdp.AverageSolver
+	evaluator mdp.AverageSolver
+	policies  []mdp.Deterministic // of the mean and the members: where to start
+	solver    mdp.DiscountedSolver
+	optimal   [][]float64            // discounted values of those policies, if found by iteration
+	last      map[string][][]float64 // discounted values of candidates by name and member
 }
 
-// NewReducer returns a reducer that holds options as w says; the Commitment of
-// ReduceConfig is for Reduce only.
-func NewReducer(w CommitmentConfig) *Reducer { return &Reducer{commitment: newCommitmentEstimator(w)} }
-
-// Reduce is the function Reduce with the memory of earlier calls.
+// Reduce makes a bandit over options of a belief, which is one or more equally
+// likely models of one size (docs/theory.md §3.1, §3.4).
 func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
-	if err := oneSize(members); err != nil {
-		return nil, err
-	}
-	if err := o.complete(members[0]); err != nil {
+	if err := o.complete(members); err != nil {
 		return nil, err
 	}
 	mean := o.Mean
-	if mean == nil {
-		var err error
-		if mean, err = meanModel(members); err != nil {
-			return nil, err
-		}
-	}
 	if len(r.members) != len(members) {
 		r.members = make([]mdp.AverageSolver, len(members))
 		r.policies = make([]mdp.Deterministic, len(members)+1)
@@ -182,9 +153,6 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, er
 		return nil, err
 	}
 	red.ofMember = b.ofMember
-	if red.Commitment, err = r.commitment.Commitment(y, o.Steps, func() []*mdp.Tabular { return members }); err != nil {
-		return nil, err
-	}
 	values := make([][][]float64, len(red.Candidates)) // [x][k][s]
 	for x := range red.Candidates {
 		c := &red.Candidates[x]
@@ -226,13 +194,7 @@ func (b *Belief) options() ([]Candidate, error) {
 			return nil, err
 		}
 	}
-	others := append(b.others, b.Extra...)
-	for _, c := range others {
-		if c.Policy == nil && c.repeats == nil && !c.Ends {
-			return nil, fmt.Errorf("options: option %s has no policy to be valued by", c.Name)
-		}
-	}
-	return append(b.candidates, others...), nil
+	return append(b.candidates, b.others...), nil
 }
 
 // OptimalWithBonus returns the policy that is optimal for the mean model with a bonus
@@ -257,18 +219,22 @@ func (b *Belief) OptimalWithBonus(k Kind, bonus func(scale float64) func(s, a in
 	return sol.Policy, nil
 }
 
-func (o *ReduceConfig) complete(m *mdp.Tabular) error {
+// complete fills in the defaults, and returns what is wrong for these members.
+func (o *ReduceConfig) complete(members []*mdp.Tabular) error {
+	if len(members) == 0 || o.Mean == nil {
+		return errors.New("options: a belief needs at least one model, and the mean of its models")
+	}
+	for k, m := range members {
+		if m.NumStates() != o.Mean.NumStates() || m.NumActions() != o.Mean.NumActions() {
+			return fmt.Errorf("options: model %d has %d states and %d actions, the mean model %d and %d",
+				k, m.NumStates(), m.NumActions(), o.Mean.NumStates(), o.Mean.NumActions())
+		}
+	}
 	if o.Kinds == nil {
 		o.Kinds = DefaultKinds
 	}
 	if o.Kappa == 0 {
 		o.Kappa = 0.001
-	}
-	if o.Exponent == 0 {
-		o.Exponent = 2
-	}
-	if o.Longest == 0 {
-		o.Longest = 100
 	}
 	if o.RevealProbability == 0 {
 		o.RevealProbability = 1
@@ -281,13 +247,11 @@ func (o *ReduceConfig) complete(m *mdp.Tabular) error {
 		return fmt.Errorf("options: residual %v of values is not positive", o.Residual)
 	case !(o.Discount >= 0 && o.Discount < 1):
 		return fmt.Errorf("options: discount %v of values outside [0,1)", o.Discount)
-	case o.State < 0 || o.State >= m.NumStates():
+	case o.State < 0 || o.State >= o.Mean.NumStates():
 		return fmt.Errorf("options: there is no state %d", o.State)
 	case !(o.RevealProbability > 0 && o.RevealProbability <= 1):
 		return fmt.Errorf("options: probability %v of revealing outside (0,1]", o.RevealProbability)
-	case o.Mean != nil && (o.Mean.NumStates() != m.NumStates() || o.Mean.NumActions() != m.NumActions()):
-		return fmt.Errorf("options: the mean model is not of the size of the members")
-	case o.Visits != nil && (o.Visits.states != m.NumStates() || o.Visits.actions != m.NumActions()):
+	case o.Visits != nil && (o.Visits.states != o.Mean.NumStates() || o.Visits.actions != o.Mean.NumActions()):
 		return fmt.Errorf("options: the visits are not of the size of the members")
 	}
 	return nil
@@ -346,7 +310,10 @@ func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceConf
 
 // Policy returns the policy that is optimal in member k as it is now, from the last one on.
 func (r *Reducer) Policy(m *mdp.Tabular, k int, o ReduceConfig) (mdp.Deterministic, error) {
-	if err := o.complete(m); err != nil {
+	if o.Mean == nil {
+		o.Mean = m
+	}
+	if err := o.complete([]*mdp.Tabular{m}); err != nil {
 		return nil, err
 	}
 	pi, _, err := r.solve(&r.members[k], m, &o, k+1)
@@ -410,31 +377,62 @@ func (r *Reducer) iterate(m *mdp.Tabular, pi mdp.Deterministic, name string, o *
 	return scaled(of[k], 1-o.Discount), nil
 }
 
-// evaluateRepeats values the drawing of repeated actions, one after the other.
+// evaluateRepeats values the drawing of repeated actions, one after the other, by equal chances
+// whatever the state. Their mean says from where to where, with what reward and duration,
+// one draw leads on.
 func evaluateRepeats(m *mdp.Tabular, c *Candidate, gamma float64) ([]float64, error) {
+	n, share := m.NumStates(), 1/float64(len(c.repeats))
+	process, reward, duration := mat.NewDense(n, n, nil), make([]float64, n), make([]float64, n)
 	discount := gamma
 	if gamma == 0 {
 		discount = 1
 	}
-	models := make([]*Model, len(c.repeats))
-	weights := make([]float64, len(c.repeats))
-	for a, o := range c.repeats {
-		var err error
-		if models[a], err = NewModel(m, o, discount); err != nil {
+	for _, o := range c.repeats {
+		model, err := NewModel(m, o, discount)
+		if err != nil {
 			return nil, err
 		}
-		weights[a] = 1 / float64(len(c.repeats))
-	}
-	v := make([]float64, m.NumStates())
-	if gamma == 0 {
-		g, err := gain(models, weights)
-		for s := range v {
-			v[s] = g
+		for s := range n {
+			reward[s] += share * model.Reward[s]
+			if gamma == 0 {
+				duration[s] += share * model.Duration[s]
+			}
+			floats.AddScaled(process.RawRowView(s), share, model.Transition(s))
 		}
-		return v, err
 	}
-	v, err := evaluate(models, weights)
-	return scaled(v, 1-gamma), err
+	if gamma == 0 {
+		return renewalReward(process, reward, duration)
+	}
+	for s := range n { // (I − P)v = r
+		row := process.RawRowView(s)
+		floats.Scale(-1, row)
+		row[s]++
+	}
+	v := mat.NewVecDense(n, nil)
+	if err := v.SolveVec(process, mat.NewVecDense(n, reward)); err != nil {
+		return nil, fmt.Errorf("options: value of a policy over options: %w", err)
+	}
+	return scaled(v.RawVector().Data, 1-gamma), nil
+}
+
+// renewalReward returns, for every state, the long-run reward per step of a process: the reward of a
+// draw over its duration, both averaged over the stationary distribution of the states in which
+// draws are made. The chain of these must have a single closed class.
+func renewalReward(process *mat.Dense, reward, duration []float64) ([]float64, error) {
+	n := len(reward)
+	chain, err := mdp.Generate(mdp.Definition{States: n, Actions: 1}, func(s, _ int, row *mdp.Row) {
+		for x, p := range process.RawRowView(s) {
+			row.Add(x, min(p, 1))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	mu, _, err := mdp.Stationary(chain, mdp.Constant(n, 0))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Repeat([]float64{floats.Dot(mu, reward) / floats.Dot(mu, duration)}, n), nil
 }
 
 // evaluateDeclared values an option that ends, and the greedy policy after it, whose values per

@@ -2,6 +2,7 @@ package options
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,11 +12,20 @@ import (
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
+// normalReward is the posterior of the mean of normal rewards of variance 1, at first N(0,1).
+type normalReward struct{}
+
+func (normalReward) Mean(seen mdp.Moments) float64 { return seen.N * seen.Mean / (1 + seen.N) }
+
+func (p normalReward) Sample(seen mdp.Moments, rng *rand.Rand) float64 {
+	return p.Mean(seen) + rng.NormFloat64()/math.Sqrt(1+seen.N)
+}
+
 // posterior draws models of a random process from what a few hundred random steps
 // tell of it.
 func posterior(t testing.TB, states, actions, members, steps int, seed uint64) []*mdp.Tabular {
 	task := must.Get(catalog.Garnet(states, actions, min(2, states), seed))(t)
-	belief := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: states, Actions: actions, Rewards: mdp.NormalGammaReward{Kappa: 1, Alpha: 2, Beta: 1}}))(t)
+	belief := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: states, Actions: actions, Rewards: normalReward{}}))(t)
 	rng := newRNG(seed)
 	s := 0
 	for range steps {
@@ -45,7 +55,7 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{0, 0.9} {
-		red := must.Get(Reduce(members, ReduceConfig{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, RevealProbability: 0.5, Longest: 10, Commitment: CommitmentConfig{Return: true}}))(t)
+		red := must.Get(reduce(members, ReduceConfig{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, RevealProbability: 0.5}))(t)
 		y := red.Candidates[0].Policy.(mdp.Deterministic)
 		seen := map[string]bool{}
 		for x, c := range red.Candidates {
@@ -72,9 +82,6 @@ func TestCandidates(t *testing.T) {
 			}
 			if c.Class == Uninformed && c.RevealProbability != 0.5 {
 				t.Errorf("%s reveals with probability %v", c.Name, c.RevealProbability)
-			}
-			if hold := c.Hold(3); (hold == nil) != (c.Repeats() != nil) || hold != nil && hold.Termination(0, 3) != 1 {
-				t.Errorf("%s is held as %v", c.Name, hold)
 			}
 			// Values by another route: the larger process for repeats is tested elsewhere.
 			if c.Policy == nil {
@@ -121,8 +128,8 @@ func TestCandidates(t *testing.T) {
 			}
 		}
 		var p Problem
-		red.At(&p, 3, 17)
-		if err := p.Check(); err != nil || p.Step != 17 || p.Hold != red.Commitment.Steps || p.ExplorationCost != 2*p.Hold || len(p.Arms) != len(red.Candidates) {
+		red.At(&p, 3)
+		if err := p.Check(); err != nil || p.Hold != 1 || len(p.Arms) != len(red.Candidates) {
 			t.Errorf("problem %+v: %v", p, err)
 		}
 		for x := range p.Arms {
@@ -136,16 +143,15 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// A reducer makes what Reduce makes, however often it has been used, and estimates
-// T only when it has to.
+// A reducer makes what a new one makes, however often it has been used.
 func TestReducerKeepsOnlyTime(t *testing.T) {
 	for _, gamma := range []float64{0, 0.9} {
-		r := NewReducer(CommitmentConfig{})
+		r := new(Reducer)
 		for i := range 6 {
 			members := posterior(t, 4, 2, 5, 50*(i+1), 2)
-			o := ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}, Discount: gamma, Steps: float64(50 * (i + 1))}
-			got := must.Get(r.Reduce(members, o))(t)
-			want := must.Get(Reduce(members, o))(t)
+			o := ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}, Discount: gamma}
+			got := must.Get(reduceBy(r, members, o))(t)
+			want := must.Get(reduce(members, o))(t)
 			if len(got.Candidates) != len(want.Candidates) {
 				t.Fatalf("reduction %d has %d candidates, want %d", i, len(got.Candidates), len(want.Candidates))
 			}
@@ -157,9 +163,6 @@ func TestReducerKeepsOnlyTime(t *testing.T) {
 				}
 			}
 		}
-		if n := r.commitment.online.Recomputed(); n < 2 || n == 6 {
-			t.Errorf("T was estimated %d times", n)
-		}
 	}
 }
 
@@ -169,7 +172,7 @@ func TestMultichainGains(t *testing.T) {
 	m := must.Get(mdp.NewModel(mdp.Definition{States: 2, Actions: 2,
 		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 0, A: 1, Next: 0, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 1, P: 1}},
 		Rewards:     []mdp.Reward{{S: 0, A: 0, R: 1}, {S: 1, A: 1, R: 5}}}))(t)
-	red := must.Get(Reduce([]*mdp.Tabular{m, m}, ReduceConfig{Commitment: CommitmentConfig{Fixed: 1}}))(t)
+	red := must.Get(reduce([]*mdp.Tabular{m, m}, ReduceConfig{}))(t)
 	for s, want := range []float64{1, 5} {
 		if got := red.Values(0, s)[1]; got != want {
 			t.Errorf("greedy is worth %v in state %d, want %v", got, s, want)
@@ -180,7 +183,7 @@ func TestMultichainGains(t *testing.T) {
 // The optimum does not depend on the state, but an option's value does.
 func TestGainsOfConstantActions(t *testing.T) {
 	m := twoStates(t)
-	red := must.Get(Reduce([]*mdp.Tabular{m}, ReduceConfig{}))(t)
+	red := must.Get(reduce([]*mdp.Tabular{m}, ReduceConfig{}))(t)
 	x := slices.IndexFunc(red.Candidates, func(c Candidate) bool { return c.Name == "action 0" })
 	for s, want := range []float64{0, 1} {
 		if got := red.Values(x, s)[0]; got != want || math.Abs(red.Optimal(s)[0]-1) > 1e-12 {
@@ -198,19 +201,21 @@ func TestReduceRefuses(t *testing.T) {
 		members []*mdp.Tabular
 		o       ReduceConfig
 	}{
-		"at least one model":          {nil, ReduceConfig{}},
-		"model 1 has 1 states":        {[]*mdp.Tabular{m, one[0]}, ReduceConfig{}},
-		"discount 1 of values":        {two, ReduceConfig{Discount: 1}},
-		"no state 2":                  {two, ReduceConfig{State: 2}},
-		"probability 1.5 of reveal":   {two, ReduceConfig{RevealProbability: 1.5}},
-		"mean model is not of the si": {two, ReduceConfig{Mean: one[0]}},
-		"visits are not of the size":  {two, ReduceConfig{Visits: visits}},
-		"need the visits":             {two, ReduceConfig{Kinds: []Kind{RecencyBonus}}},
-		"a kind of option is nil":     {two, ReduceConfig{Kinds: []Kind{nil}}},
-		"option nothing has no polic": {two, ReduceConfig{Extra: []Candidate{{Arm: Arm{Name: "nothing"}}}}},
-		"is repeated up to -1 times":  {two, ReduceConfig{Kinds: []Kind{Repeats}, Longest: -1}},
+		"at least one model":         {nil, ReduceConfig{Mean: m}},
+		"the mean of its models":     {two, ReduceConfig{}},
+		"model 1 has 1 states":       {[]*mdp.Tabular{m, one[0]}, ReduceConfig{Mean: m}},
+		"discount 1 of values":       {two, ReduceConfig{Discount: 1}},
+		"no state 2":                 {two, ReduceConfig{State: 2}},
+		"probability 1.5 of reveal":  {two, ReduceConfig{RevealProbability: 1.5}},
+		"the mean model 1 and 1":     {two, ReduceConfig{Mean: one[0]}},
+		"visits are not of the size": {two, ReduceConfig{Visits: visits}},
+		"need the visits":            {two, ReduceConfig{Kinds: []Kind{RecencyBonus}}},
+		"a kind of option is nil":    {two, ReduceConfig{Kinds: []Kind{nil}}},
 	} {
-		if _, err := Reduce(c.members, c.o); err == nil || !strings.Contains(err.Error(), want) {
+		if c.o.Mean == nil && want != "the mean of its models" {
+			c.o.Mean = m
+		}
+		if _, err := new(Reducer).Reduce(c.members, c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
@@ -220,11 +225,11 @@ func TestReduceRefuses(t *testing.T) {
 // elimination, from one belief to the next, whatever was solved before.
 func TestReduceIterates(t *testing.T) {
 	const n, gamma = Eliminated + 6, 0.95
-	r := NewReducer(CommitmentConfig{Fixed: 1})
+	r := new(Reducer)
 	for seed := range uint64(4) {
 		members := posterior(t, n, 2, 3, 400*int(seed*seed), seed)
 		for _, residual := range []float64{1e-3, 0} {
-			red := must.Get(r.Reduce(members, ReduceConfig{Discount: gamma, Residual: residual}))(t)
+			red := must.Get(reduceBy(r, members, ReduceConfig{Discount: gamma, Residual: residual}))(t)
 			if residual == 0 {
 				residual = 1e-6
 			}
@@ -248,7 +253,7 @@ func TestReduceIterates(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.Reduce(posterior(t, 2, 2, 1, 1, 1), ReduceConfig{Discount: gamma, Residual: -1}); err == nil {
+	if _, err := reduceBy(r, posterior(t, 2, 2, 1, 1, 1), ReduceConfig{Discount: gamma, Residual: -1}); err == nil {
 		t.Error("a negative residual is accepted")
 	}
 }

@@ -46,7 +46,7 @@ func TestVisits(t *testing.T) {
 		v.Update(0, 1)
 		v.Update(1, 0)
 	}
-	red := must.Get(Reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{CountBonus}, Visits: v}))(t)
+	red := must.Get(reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{CountBonus}, Visits: v}))(t)
 	if pi := red.Candidates[1].Policy.(mdp.Deterministic); !slices.Equal(pi, mdp.Deterministic{0, 1}) {
 		t.Errorf("novelty is sought by %v", pi)
 	}

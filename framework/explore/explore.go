@@ -48,8 +48,7 @@ type Config struct {
 	// if Commitment.Fixed is set.
 	Estimator Estimator
 	// Commitment turns the estimate into the time for which an option is
-	// held and which exploring costs. Its Quantile is not used: it is over models, and
-	// here there is only one. For RuleGain, which needs no estimate, the default is
+	// held and which exploring costs. For RuleGain, which needs no estimate, the default is
 	// Fixed 1. Then the greedy option is decided on at every step, and a pair when it
 	// has been tried or its expected steps have passed.
 	Commitment options.CommitmentConfig

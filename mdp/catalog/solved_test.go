@@ -38,7 +38,7 @@ func TestProblems(t *testing.T) {
 	for _, p := range Problems() {
 		t.Run(p.Name, func(t *testing.T) {
 			for _, k := range p.Discounted {
-				for _, method := range []mdp.Method{mdp.ValueIteration, mdp.PrioritisedSweeping, mdp.ModifiedPolicyIteration, mdp.PolicyIteration} {
+				for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration, mdp.PolicyIteration} {
 					sol, err := mdp.SolveDiscounted(p.Model, k.Gamma, mdp.Options{Method: method, Tolerance: 1e-9})
 					if err != nil {
 						t.Fatalf("method %d: %v", method, err)
@@ -55,8 +55,8 @@ func TestProblems(t *testing.T) {
 				}
 			}
 			if p.Total != "" {
-				sol := must.Get(mdp.SolveTotal(p.Model, mdp.Options{}))(t)
-				if err := p.Total.Check(from(p.Model, sol.Value)); err != nil {
+				v, _ := must.Get2(mdp.SolveHorizon(p.Model, 100_000))(t)
+				if err := p.Total.Check(from(p.Model, v)); err != nil {
 					t.Errorf("total: %v", err)
 				}
 			}

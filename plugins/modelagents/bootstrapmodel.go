@@ -37,7 +37,7 @@ type bootstrapModelParams struct {
 
 // BootstrapModel returns learning with K models of the task as a plugin: an online
 // bootstrap, or draws of the posterior of PSRL. It is a vector.OptionAgent with
-// options of every kind; a host's problems are those of options.Reduce, whose
+// options of every kind; a host's problems are those of an options.Reducer, whose
 // solvers start from their last solutions. Left alone it is posterior sampling, or
 // greedy for the mean model. It assumes that observations are Markov states, and
 // that termination is a property of the state entered, as PSRL does.

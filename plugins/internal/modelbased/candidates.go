@@ -27,14 +27,14 @@ func (x *candidateExecutor) follow(c options.Candidate, s int) {
 	case x.repeats != nil:
 		x.draw(s)
 	case c.Option != nil:
-		x.execution = options.Start(c.Option, s, 1)
+		x.execution = options.Start(c.Option, s)
 	default:
-		x.execution = options.Start(options.Markov{Policy: c.Policy}, s, 1)
+		x.execution = options.Start(options.Markov{Policy: c.Policy}, s)
 	}
 }
 
 func (x *candidateExecutor) draw(s int) {
-	x.execution = options.Start(x.repeats[x.rng.IntN(len(x.repeats))], s, 1)
+	x.execution = options.Start(x.repeats[x.rng.IntN(len(x.repeats))], s)
 }
 
 // action returns the candidate's action in s.
@@ -46,8 +46,8 @@ func (x *candidateExecutor) action(s int) int {
 }
 
 // advance records that the last action led to next.
-func (x *candidateExecutor) advance(r float64, next int) {
-	if x.policy == nil && x.execution.Step(r, next, x.rng) && x.repeats != nil {
+func (x *candidateExecutor) advance(next int) {
+	if x.policy == nil && x.execution.Step(next, x.rng) && x.repeats != nil {
 		x.draw(next)
 	}
 }

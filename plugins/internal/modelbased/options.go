@@ -49,7 +49,7 @@ func OptionPlugin[P any](id, doc string, defaults P, build func(p P, t finite.Ta
 }
 
 // OptionAgent is one lane of an agent with several models: a lanes.OptionLearner. Left
-// alone it follows the planner's policy. The host's problems are those of options.Reduce.
+// alone it follows the planner's policy. The host's problems are those of an options.Reducer.
 // Their greedy option is the best policy of the present mean model.
 type OptionAgent struct {
 	Agent
@@ -104,7 +104,7 @@ func (x *OptionAgent) Start(seed uint64) {
 		panic("modelbased: a task without states or actions") // which spaces exclude
 	}
 	x.Visits = visits
-	x.reducer, x.Reduction = options.NewReducer(options.CommitmentConfig{Fixed: 1}), nil
+	x.reducer, x.Reduction = new(options.Reducer), nil
 	x.followed, x.within, x.solved = itself, false, false
 }
 
@@ -150,7 +150,7 @@ func (x *OptionAgent) learn(r float64, next int) {
 	x.Trigger.visited(x.State, x.Pair(), n)
 	x.greedy.visited(x.State, x.Pair(), n)
 	if x.followed == anOption {
-		x.executor.advance(r, next)
+		x.executor.advance(next)
 	}
 }
 
@@ -253,7 +253,7 @@ func (x *OptionAgent) DescribeDecision(p *options.Problem) error {
 		}
 	}
 	if !x.some {
-		x.Reduction.At(p, x.facing, 0)
+		x.Reduction.At(p, x.facing)
 		return nil
 	}
 	k := 0
@@ -261,7 +261,7 @@ func (x *OptionAgent) DescribeDecision(p *options.Problem) error {
 		k = x.Rand.IntN(x.ensemble.Len())
 	}
 	x.drawn = k
-	x.Reduction.AtMember(p, x.facing, 0, k)
+	x.Reduction.AtMember(p, x.facing, k)
 	if !x.draws {
 		return nil
 	}

@@ -1,18 +1,11 @@
 package options
 
-import (
-	"fmt"
-
-	"github.com/rlrun/rlrun/mdp"
-)
+import "github.com/rlrun/rlrun/mdp"
 
 // meanModel returns the mean of models of one size, with equal weights. Rewards are
 // averaged as a bandit.Population averages its members, so that with one state the
 // greedy policy is the greedy arm to the last bit.
 func meanModel(models []*mdp.Tabular) (*mdp.Tabular, error) {
-	if err := oneSize(models); err != nil {
-		return nil, err
-	}
 	n := float64(len(models))
 	d := mdp.Definition{States: models[0].NumStates(), Actions: models[0].NumActions()}
 	sums := make([]float64, d.States)
@@ -37,15 +30,17 @@ func meanModel(models []*mdp.Tabular) (*mdp.Tabular, error) {
 	})
 }
 
-func oneSize(models []*mdp.Tabular) error {
-	if len(models) == 0 {
-		return fmt.Errorf("options: a belief needs at least one model")
-	}
-	for k, m := range models {
-		if m.NumStates() != models[0].NumStates() || m.NumActions() != models[0].NumActions() {
-			return fmt.Errorf("options: model %d has %d states and %d actions, model 0 %d and %d",
-				k, m.NumStates(), m.NumActions(), models[0].NumStates(), models[0].NumActions())
+// reduce is a Reducer's first reduction, with the mean of the members if there is no other.
+func reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
+	return reduceBy(new(Reducer), members, o)
+}
+
+func reduceBy(r *Reducer, members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
+	if o.Mean == nil {
+		var err error
+		if o.Mean, err = meanModel(members); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return r.Reduce(members, o)
 }
