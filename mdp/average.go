@@ -33,13 +33,13 @@ type AverageSolver struct {
 	tarjan    tarjan
 	component []int
 	closed    []bool
-	reference int     // a recurrent state, whose bias is zero
-	mean      float64 // found by excursions, as are duration and value
-	duration  float64
+	reference int // a recurrent state, whose bias is zero
 	value     []float64
-	place     []int // used by likeliest, as are dense and mu
+	states    []int // all
+	place     []int // scratch, by state
 	dense, mu []float64
-	successor func(s int) []int32 // under the current policy
+	row       func(s int) ([]int32, []float64) // under the current policy
+	successor func(s int) []int32              // likewise
 }
 
 // Solve is SolveAverage. The solution is valid until the next call.
@@ -221,10 +221,15 @@ func (a *AverageSolver) evaluate() (constant bool, err error) {
 	n := a.t.states
 	a.component, a.closed = resize(a.component, n), resize(a.closed, n)
 	if a.successor == nil {
+		a.row = func(s int) ([]int32, []float64) { return a.t.Transition(s, a.sol.Policy[s]) }
 		a.successor = func(s int) []int32 {
-			next, _ := a.t.Transition(s, a.sol.Policy[s])
+			next, _ := a.row(s)
 			return next
 		}
+	}
+	a.place, a.value, a.states = resize(a.place, n), resize(a.value, n), resize(a.states, n)
+	for s := range a.states {
+		a.states[s] = s
 	}
 	count := a.tarjan.components(a.component, a.successor)
 	for i := range count {
@@ -263,29 +268,28 @@ func (a *AverageSolver) evaluate() (constant bool, err error) {
 			}
 		}
 	}
-	a.cycle()
-	if a.duration > float64(100+2*n) {
+	if a.cycle() > float64(100+2*n) {
 		a.likeliest()
 		a.cycle()
 	}
 	return true, nil
 }
 
-// cycle evaluates a policy with one closed class, to which the reference belongs. The
-// bias is zero there.
-func (a *AverageSolver) cycle() {
-	a.excursions(func(s int) float64 { return a.t.Reward(s, a.sol.Policy[s]) })
+// cycle evaluates a policy with one closed class, to which the reference belongs, and returns
+// the duration of a cycle. The bias is zero in the reference state.
+func (a *AverageSolver) cycle() (duration float64) {
+	mean, duration := a.red.cycle(a.states, a.reference, a.place, a.row, func(s int) float64 { return a.t.Reward(s, a.sol.Policy[s]) }, a.value)
 	for s := range a.sol.Gain {
-		a.sol.Gain[s] = a.mean
+		a.sol.Gain[s] = mean
 	}
 	copy(a.sol.Bias, a.value)
+	return duration
 }
 
 // likeliest moves the reference to the state with the largest stationary
 // probability under the current policy, which has one closed class.
 func (a *AverageSolver) likeliest() {
 	n, class := 0, a.component[a.reference]
-	a.place = resize(a.place, a.t.states)
 	for s, i := range a.component {
 		if i == class {
 			a.place[s] = n
@@ -315,57 +319,8 @@ func (a *AverageSolver) likeliest() {
 // center shifts the bias to have mean zero under the stationary distribution of
 // the current policy: its mean is the gain of being paid the bias.
 func (a *AverageSolver) center() {
-	a.excursions(func(s int) float64 { return a.sol.Bias[s] })
+	mean, _ := a.red.cycle(a.states, a.reference, a.place, a.row, func(s int) float64 { return a.sol.Bias[s] }, a.value)
 	for s := range a.sol.Bias {
-		a.sol.Bias[s] -= a.mean
-	}
-}
-
-// excursions solves the current policy with the given rewards by its excursions
-// from the reference. The reward of a cycle over its duration is its mean per step. The
-// value of a state is its lead over that mean until the cycle closes.
-func (a *AverageSolver) excursions(reward func(s int) float64) {
-	n := a.t.states
-	place := func(s int) int { // without the reference
-		if s > a.reference {
-			return s - 1
-		}
-		return s
-	}
-	red := &a.red
-	red.reset(n - 1)
-	for s := range n {
-		if s == a.reference {
-			continue
-		}
-		i := place(s)
-		next, prob := a.t.Transition(s, a.sol.Policy[s])
-		for k, t := range next {
-			if int(t) == a.reference {
-				red.leave[i] = prob[k]
-			} else {
-				red.q[i*red.n+place(int(t))] = prob[k]
-			}
-		}
-		red.f[0][i], red.f[1][i] = reward(s), 1
-	}
-	red.solve()
-	total, duration := reward(a.reference), 1.0
-	next, prob := a.t.Transition(a.reference, a.sol.Policy[a.reference])
-	for k, t := range next {
-		if int(t) != a.reference {
-			total += prob[k] * red.f[0][place(int(t))]
-			duration += prob[k] * red.f[1][place(int(t))]
-		}
-	}
-	a.mean, a.duration = total/duration, duration
-	a.value = resize(a.value, n)
-	for s := range n {
-		if s == a.reference {
-			a.value[s] = 0
-		} else {
-			i := place(s)
-			a.value[s] = red.f[0][i] - a.mean*red.f[1][i]
-		}
+		a.sol.Bias[s] -= mean
 	}
 }

@@ -93,13 +93,13 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 				reference = s
 			}
 		}
-		g := c.cycle(&red, class, reference, place, bias)
+		g, _ := red.cycle(class, reference, place, c.Row, c.Reward, bias)
 		mean := 0.0
 		for _, s := range class {
 			mean += mu[s] * bias[s]
 		}
 		for _, s := range class {
-			gain[s], bias[s] = g, bias[s]-mean
+			gain[s], bias[s], place[s] = g, bias[s]-mean, -1
 		}
 	}
 	var transient []int
@@ -141,54 +141,6 @@ func (c *Chain) solveTransient(red *reduction, transient, place []int, x []float
 	for i, s := range transient {
 		x[s] = red.f[0][i]
 	}
-}
-
-// cycle solves a closed class by its excursions from one of its states. It
-// returns the gain, the reward of a cycle over its duration. The bias of a
-// state is its lead over the gain until the cycle closes, relative to
-// the reference state. place is all -1 before and after.
-func (c *Chain) cycle(red *reduction, class []int, reference int, place []int, bias []float64) (gain float64) {
-	n := 0
-	for _, s := range class {
-		if s != reference {
-			place[s] = n
-			n++
-		}
-	}
-	red.reset(n)
-	for _, s := range class {
-		i := place[s]
-		if i < 0 {
-			continue
-		}
-		next, prob := c.Row(s)
-		for k, t := range next {
-			if int(t) == reference {
-				red.leave[i] += prob[k]
-			} else {
-				red.q[i*n+place[t]] = prob[k]
-			}
-		}
-		red.f[0][i], red.f[1][i] = c.reward[s], 1
-	}
-	red.solve()
-	reward, duration := c.reward[reference], 1.0
-	next, prob := c.Row(reference)
-	for k, t := range next {
-		if int(t) != reference {
-			reward += prob[k] * red.f[0][place[t]]
-			duration += prob[k] * red.f[1][place[t]]
-		}
-	}
-	gain = reward / duration
-	bias[reference] = 0
-	for _, s := range class {
-		if i := place[s]; i >= 0 {
-			bias[s] = red.f[0][i] - gain*red.f[1][i]
-			place[s] = -1
-		}
-	}
-	return gain
 }
 
 // iterateAverage evaluates a large chain with one closed class, as a model with

@@ -63,3 +63,50 @@ func (r *reduction) solve() {
 		}
 	}
 }
+
+// cycle solves a chain in closed states, among which is one closed class, by the excursions from a
+// reference state of this class. It returns the mean reward per step, which is the reward of a cycle
+// over its duration, and that. The value of a state is its lead over the mean until the cycle
+// closes, 0 in the reference state. place is scratch, by state.
+func (r *reduction) cycle(states []int, reference int, place []int, row func(s int) ([]int32, []float64), reward func(s int) float64, value []float64) (mean, duration float64) {
+	n := 0
+	for _, s := range states {
+		if s != reference {
+			place[s] = n
+			n++
+		}
+	}
+	r.reset(n)
+	for _, s := range states {
+		if s == reference {
+			continue
+		}
+		i := place[s]
+		next, prob := row(s)
+		for k, t := range next {
+			if int(t) == reference {
+				r.leave[i] = prob[k]
+			} else {
+				r.q[i*n+place[t]] = prob[k]
+			}
+		}
+		r.f[0][i], r.f[1][i] = reward(s), 1
+	}
+	r.solve()
+	total, duration := reward(reference), 1.0
+	next, prob := row(reference)
+	for k, t := range next {
+		if int(t) != reference {
+			total += prob[k] * r.f[0][place[t]]
+			duration += prob[k] * r.f[1][place[t]]
+		}
+	}
+	mean = total / duration
+	for _, s := range states {
+		value[s] = 0
+		if s != reference {
+			value[s] = r.f[0][place[s]] - mean*r.f[1][place[s]]
+		}
+	}
+	return mean, duration
+}
