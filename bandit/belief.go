@@ -14,8 +14,7 @@
 //   - Decisions: ExplorationBound and Advantage (the bound of Lemma 1),
 //     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta.
 //   - Indices: Index with the kinds U, UPlus and V, IndexTable for populations.
-//   - References: Gittins, GittinsSolver, NewPlan, PolicyValue, GreedyValue,
-//     DiscountedOptimum.
+//   - References: Gittins, GittinsSolver, NewPlan, PolicyValue, GreedyValue.
 //
 // The package is mathematics: it imports the standard library, gonum and the weights of the
 // bootstrap only.

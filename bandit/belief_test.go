@@ -57,7 +57,7 @@ func drawBelief(t *rapid.T, label string, kinds ...string) Belief {
 		return must.Get(NewPopulation(m, PopulationOptions{}))(t)
 	default:
 		rng := seeded(rapid.Uint64().Draw(t, label+" seed"))
-		p := must.Get(NewParticles(30, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng))(t)
+		p := must.Get(NewParticles(30, Uniform{0, 1}, BernoulliLikelihood, rng))(t)
 		for range rng.IntN(10) {
 			p.Update(float64(rng.IntN(2)), rng)
 		}
@@ -170,7 +170,7 @@ func TestSampleFollowsTheBelief(t *testing.T) {
 	const n = 20000
 	rng := seeded(11)
 	p, _ := NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{}, rng)
-	particles, _ := NewParticles(50, Beta{1, 1}, BernoulliLikelihood, ParticleOptions{}, rng)
+	particles, _ := NewParticles(50, Beta{1, 1}, BernoulliLikelihood, rng)
 	particles.Update(1, rng)
 	for _, b := range []Belief{
 		Beta{1, 1}, Beta{0.1, 0.1}, Beta{0.01, 0.02}, Beta{0.5, 3}, Beta{40, 2}, Beta{3000, 5000}, Beta{1, 30},
@@ -258,7 +258,7 @@ func TestNormalGammaMarginal(t *testing.T) {
 
 func TestParticlesApproachTheConjugateBelief(t *testing.T) {
 	rng := seeded(2)
-	p := must.Get(NewParticles(4000, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng))(t)
+	p := must.Get(NewParticles(4000, Uniform{0, 1}, BernoulliLikelihood, rng))(t)
 	exact := Beta{1, 1}
 	for range 300 {
 		r := 0.0
@@ -288,7 +288,7 @@ func TestParticlesApproachTheConjugateBelief(t *testing.T) {
 
 func TestParticlesIgnoreImpossibleRewards(t *testing.T) {
 	rng := seeded(1)
-	p := must.Get(NewParticles(5, TwoPoint{0, 1, 1}, BernoulliLikelihood, ParticleOptions{}, rng))(t)
+	p := must.Get(NewParticles(5, TwoPoint{0, 1, 1}, BernoulliLikelihood, rng))(t)
 	p.Update(0, rng) // all particles are at 1
 	if p.Len() != 5 || p.Mean() != 1 || math.Abs(p.EffectiveSize()-5) > 1e-12 {
 		t.Errorf("mean %v, effective size %v", p.Mean(), p.EffectiveSize())
@@ -297,10 +297,8 @@ func TestParticlesIgnoreImpossibleRewards(t *testing.T) {
 		t.Errorf("Gaussian likelihood %v", g)
 	}
 	for name, err := range map[string]error{
-		"none":     second(NewParticles(0, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{}, rng)),
-		"resample": second(NewParticles(1, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{Resample: 2}, rng)),
-		"kernel":   second(NewParticles(1, Uniform{0, 1}, BernoulliLikelihood, ParticleOptions{Kernel: 1}, rng)),
-		"prior":    second(NewParticles(1, ShiftedExponential{0, 0}, BernoulliLikelihood, ParticleOptions{}, rng)),
+		"none":  second(NewParticles(0, Uniform{0, 1}, BernoulliLikelihood, rng)),
+		"prior": second(NewParticles(1, ShiftedExponential{0, 0}, BernoulliLikelihood, rng)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -34,8 +34,9 @@ func BenchmarkPopulationDraw(b *testing.B) {
 	i, sum := 0, 0.0
 	for b.Loop() {
 		i++
-		x, prob := p[i&15].Draw(rng)
-		sum += x + prob
+		arm := &p[i&15]
+		m := rng.IntN(arm.Len())
+		sum += arm.Take(m) + float64(arm.Rank(m))
 	}
 	_ = sum
 }
@@ -67,17 +68,6 @@ func BenchmarkIndex(b *testing.B) {
 				Index(kind, d, 0.01, 0)
 			}
 		})
-	}
-}
-
-func BenchmarkExplorePopulation(b *testing.B) {
-	p, _ := arms(b, 16, PopulationOptions{})
-	h := Discounted(0.99)
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		i++
-		Explore(h, &p[i&15], Comparison{Known: 0.7})
 	}
 }
 
@@ -136,18 +126,5 @@ func BenchmarkPlan(b *testing.B) {
 		if _, err := NewPlan(priors, Finite(49), 50, 0); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func BenchmarkExploreBeta(b *testing.B) {
-	for _, gamma := range []float64{0.5, 0.99} {
-		b.Run(fmt.Sprintf("gamma=%v", gamma), func(b *testing.B) {
-			h := Discounted(gamma)
-			var d Belief = Beta{12, 5}
-			b.ReportAllocs()
-			for b.Loop() {
-				Explore(h, d, Comparison{Known: 0.8})
-			}
-		})
 	}
 }

@@ -110,7 +110,7 @@ func ExampleParticles() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	prior := bandit.ShiftedExponential{Mu: 0, Rate: 0.5} // mean 2
 	poisson := func(count, q float64) float64 { return math.Exp(count*math.Log(q) - q) }
-	arm, err := bandit.NewParticles(10_000, prior, poisson, bandit.ParticleOptions{}, rng)
+	arm, err := bandit.NewParticles(10_000, prior, poisson, rng)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -107,8 +107,7 @@ func (g *GittinsSolver) depth(tol float64) int {
 }
 
 // advantage returns a lower or upper bound of C at λ for the arm, and its slope
-// in λ, by recursion from the given depth. With a tolerance of 0 nothing but the depth
-// cuts it off.
+// in λ, by recursion from the given depth.
 func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float64, upper bool) (c, slope float64) {
 	if len(g.value) < depth+2 {
 		g.value = make([]float64, depth+2)

@@ -66,10 +66,10 @@ func Index(kind IndexKind, b Belief, rho, lowerBound float64) float64 {
 	d := shapeOf(b)
 	switch kind {
 	case U:
-		return lowerBound + objective{base: lowerBound, share: rho}.maximise(d, 0).value
+		return lowerBound + objective{base: lowerBound, share: rho}.maximise(d).value
 	case UPlus:
 		mean := d.Mean()
-		return mean + (1-rho)*objective{base: mean, share: rho}.maximise(d, 0).value
+		return mean + (1-rho)*objective{base: mean, share: rho}.maximise(d).value
 	}
 	return indexV(d, b.Exceed, rho)
 }

@@ -78,10 +78,10 @@ func affine(b Belief, scale, shift float64) Belief {
 	case TwoPoint:
 		return TwoPoint{scale*b.Lo + shift, scale*b.Hi + shift, b.W}
 	case *Population:
-		c := b.Clone()
+		c := *b // its members do not change
 		c.scale *= scale
 		c.shift = scale*c.shift + shift
-		return c
+		return &c
 	}
 	panic("no affine image")
 }

@@ -4,47 +4,17 @@ import "math"
 
 // lambertW0NegExp returns u = −W₀(−exp(−1−x)) in (0,1] for x ≥ 0, and 1−u. Each
 // has full relative accuracy, also near the branch point (x → 0) and where
-// exp(−1−x) underflows (ln u = u−1−x). It is the root u ≤ 1 of u − ln u = 1 +
-// x.
+// exp(−1−x) underflows. It is the root u ≤ 1 of u − ln u = 1 + x.
 func lambertW0NegExp(x float64) (u, rest float64) {
 	switch {
 	case !(x >= 0):
 		return math.NaN(), math.NaN()
 	case x < 1:
-		v := x
-		if x > 0 {
-			v = fixBranch(branchSeries(math.Sqrt(-2*math.Expm1(-x))), x)
-		}
-		return 1 - v, v
+		rest = root(func(v float64) float64 { return x - logResidue(v) }, 0, 1)
+		return 1 - rest, rest
 	}
-	// u = exp(u−1−x), by Newton's method on u − exp(u−1−x).
-	u = math.Exp(-1 - x)
-	for range 20 {
-		e := math.Exp(u - 1 - x)
-		step := (u - e) / (1 - e)
-		u -= step
-		if math.Abs(step) <= 1e-16*u {
-			break
-		}
-	}
+	u = root(func(u float64) float64 { return u - math.Log(u) - 1 - x }, math.Exp(-1-x), math.Exp(-x))
 	return u, 1 - u
-}
-
-// branchSeries is 1 + W(−exp(−1−x)) to fourth order in s = ±√(2(1−e^{−x})).
-func branchSeries(s float64) float64 {
-	return s * (1 - s*(1.0/3-s*(11.0/72-s*43/540)))
-}
-
-// fixBranch improves the root v of −v − ln(1−v) = x by Newton's method.
-func fixBranch(v, x float64) float64 {
-	for range 20 {
-		step := (logResidue(v) - x) * (1 - v) / v
-		v -= step
-		if math.Abs(step) <= 1e-16*math.Abs(v) {
-			break
-		}
-	}
-	return v
 }
 
 // logResidue is −v − ln(1−v) = v²/2 + v³/3 + …
@@ -65,30 +35,17 @@ func logResidue(v float64) float64 {
 }
 
 // lambertW0Exp is W₀(exp(t)) for any t, −Inf and +Inf included: the root of
-// w + ln w = t.
+// w + ln w = t. For t ≥ 1 it lies between t − ln t and t.
 func lambertW0Exp(t float64) float64 {
-	if t < -40 {
+	switch {
+	case t < -40:
 		return math.Exp(t) // w = eᵗ(1 − eᵗ + …)
-	}
-	w := max(1, t)
-	if t < 1 {
-		w = math.Exp(t) / (1 + math.Exp(t))
-	} else if t > 3 {
-		w = t - math.Log(t)
-	}
-	if math.IsInf(t, 1) {
+	case math.IsInf(t, 1):
 		return t
 	}
-	for range 50 {
-		step := (w + math.Log(w) - t) * w / (1 + w)
-		w -= step
-		if w <= 0 {
-			w = (w + step) / 2
-			continue
-		}
-		if math.Abs(step) <= 1e-16*w {
-			break
-		}
+	lo, hi := math.Exp(t)/(1+math.Exp(t)), 1.0
+	if t >= 1 {
+		lo, hi = t-math.Log(t), t
 	}
-	return w
+	return root(func(w float64) float64 { return t - w - math.Log(w) }, lo, hi)
 }

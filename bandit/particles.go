@@ -26,15 +26,12 @@ func GaussianLikelihood(noise float64) Likelihood {
 	}
 }
 
-// ParticleOptions says when and how particles are resampled.
-type ParticleOptions struct {
-	// Resample is the share in (0,1] of the number of particles below which
-	// the effective sample size triggers a resampling; 0 means 1/2.
-	Resample float64
-	// Kernel is the bandwidth h in (0,1) of the kernel that moves resampled
-	// particles apart while it keeps their mean and variance; 0 means 0.1.
-	Kernel float64
-}
+// Particles are drawn again when the effective sample size falls below the share resampleBelow of
+// their number. The kernel that then moves them apart has the bandwidth particleKernel.
+const (
+	resampleBelow  = 0.5
+	particleKernel = 0.1
+)
 
 // Particles is a belief of weighted particles for any likelihood. A reward
 // multiplies the weights. When the effective sample size 1/Σw² has dropped, the
@@ -48,29 +45,17 @@ type Particles struct {
 	mean       float64
 	lo, hi     float64
 	likelihood Likelihood
-	opts       ParticleOptions
 	spare      []float64
 }
 
 // NewParticles draws n ≥ 1 particles of equal weight from the prior.
-func NewParticles(n int, prior Belief, likelihood Likelihood, opts ParticleOptions, rng *rand.Rand) (*Particles, error) {
-	if opts.Resample == 0 {
-		opts.Resample = 0.5
-	}
-	if opts.Kernel == 0 {
-		opts.Kernel = 0.1
-	}
-	switch {
-	case n < 1:
+func NewParticles(n int, prior Belief, likelihood Likelihood, rng *rand.Rand) (*Particles, error) {
+	if n < 1 {
 		return nil, errors.New("at least one particle is needed")
-	case !(opts.Resample > 0 && opts.Resample <= 1):
-		return nil, fmt.Errorf("resampling share %v is not in (0,1]", opts.Resample)
-	case !(opts.Kernel > 0 && opts.Kernel < 1):
-		return nil, fmt.Errorf("kernel bandwidth %v is not in (0,1)", opts.Kernel)
 	}
 	p := &Particles{
 		x: make([]float64, n), w: make([]float64, n), above: make([]float64, n), spare: make([]float64, n),
-		likelihood: likelihood, opts: opts,
+		likelihood: likelihood,
 	}
 	p.lo, p.hi = shapeOf(prior).support()
 	for m := range p.x {
@@ -208,7 +193,7 @@ func (p *Particles) Update(reward float64, rng *rand.Rand) {
 		p.w[m] = p.spare[m] / total
 	}
 	p.tally()
-	if p.EffectiveSize() < p.opts.Resample*float64(len(p.x)) {
+	if p.EffectiveSize() < resampleBelow*float64(len(p.x)) {
 		p.resample(rng)
 	}
 }
@@ -218,8 +203,7 @@ func (p *Particles) resample(rng *rand.Rand) {
 	for m, w := range p.w {
 		variance += w * (p.x[m] - p.mean) * (p.x[m] - p.mean)
 	}
-	h := p.opts.Kernel
-	shrink, jitter := math.Sqrt(1-h*h), h*math.Sqrt(variance)
+	shrink, jitter := math.Sqrt(1-particleKernel*particleKernel), particleKernel*math.Sqrt(variance)
 	n := float64(len(p.x))
 	u := rng.Float64()
 	m := 0

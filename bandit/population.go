@@ -20,8 +20,8 @@ import (
 // struct is one cache line; the members of the arms of one NewPopulations call
 // lie in one array.
 //
-// A copy of a Population shares its members: use Clone. Methods are not safe
-// for concurrent use.
+// A copy of a Population shares its members. Methods are not safe for concurrent
+// use.
 type Population struct {
 	x            []float64 // descending
 	scale, shift float64
@@ -52,7 +52,7 @@ const (
 	// AllMembers moves every member by the same step, as in the experiments
 	// of the paper. Its spread is then a schedule, not a posterior.
 	AllMembers = resample.All
-	// DrawnMember moves the member last returned by Draw or Sample only
+	// DrawnMember moves the member last returned by Sample or Take only
 	// (the paper's equation "bootstrap", with step α for r): each member
 	// sees about one K-th of the data.
 	DrawnMember = resample.Drawn
@@ -193,15 +193,6 @@ func (p *Population) Reset(members []float64) error {
 	return p.init(p.x, p.rule.ids, p.rule)
 }
 
-// Clone returns a population with members of its own.
-func (p *Population) Clone() *Population {
-	c, rule := *p, *p.rule
-	c.x = slices.Clone(p.x)
-	rule.ids = slices.Clone(rule.ids)
-	c.rule = &rule
-	return &c
-}
-
 // at is the value of member m. The conversion keeps the product from being
 // fused into the sum, so that all machines agree to the bit.
 func (p *Population) at(m int) float64 { return float64(p.scale*p.x[m]) + p.shift }
@@ -257,21 +248,14 @@ func (p *Population) Rank(m int) int {
 }
 
 // Take remembers member m as the drawn one, for DrawnMember updates, and returns its
-// value. It is Draw for callers who draw m themselves.
+// value. It is Sample for callers who draw m themselves.
 func (p *Population) Take(m int) float64 {
 	p.drawn = int32(m)
 	return p.at(m)
 }
 
-// Draw draws a member uniformly, remembers it for DrawnMember updates, and
-// returns its value x with P(q ≥ x), read off its rank.
-func (p *Population) Draw(rng *rand.Rand) (x, prob float64) {
-	m := rng.IntN(len(p.x))
-	p.drawn = int32(m)
-	return p.at(m), float64(p.Rank(m)) / float64(len(p.x))
-}
-
-// Sample draws a member uniformly and remembers it, as Draw does.
+// Sample draws a member uniformly, remembers it for DrawnMember updates, and returns
+// its value.
 func (p *Population) Sample(rng *rand.Rand) float64 { return p.Take(rng.IntN(len(p.x))) }
 
 // count is the number of members ≥ x, by bisection.

@@ -103,7 +103,7 @@ func TestPopulationModesKeepOrderAndMean(t *testing.T) {
 		for range 60 {
 			p := &arms[rng.IntN(3)]
 			if rng.IntN(2) == 0 {
-				p.Draw(rng)
+				p.Sample(rng)
 			}
 			p.Update(float64(rng.IntN(3)-1), rng)
 		}
@@ -208,8 +208,8 @@ func TestPopulationFolds(t *testing.T) {
 	if p.Max() != p.Min() || p.Max() != p.Mean() {
 		t.Errorf("members %v, mean %v", members(p), p.Mean())
 	}
-	if x, prob := p.Draw(seeded(1)); x != p.Mean() || prob != 1 {
-		t.Errorf("drew %v with P(q ≥ x) = %v", x, prob)
+	if x := p.Sample(seeded(1)); x != p.Mean() || p.Exceed(x) != 1 {
+		t.Errorf("drew %v with P(q ≥ x) = %v", x, p.Exceed(x))
 	}
 	// Rewards of zero only: members decay to zero and not into subnormals.
 	q := mustPopulation(t, PopulationOptions{Step: 0.5}, 0.5, 1)
@@ -239,7 +239,8 @@ func TestDrawRanksTheDrawnMember(t *testing.T) {
 	arm := &p[0]
 	for range 200 {
 		arm.Update(float64(rng.IntN(2)), rng)
-		x, prob := arm.Draw(rng)
+		m := rng.IntN(arm.Len())
+		x, prob := arm.Take(m), float64(arm.Rank(m))/float64(arm.Len())
 		if prob != arm.Exceed(x) || prob == 0 {
 			t.Fatalf("P(q ≥ %v) = %v from the rank, %v by counting", x, prob, arm.Exceed(x))
 		}
@@ -282,16 +283,6 @@ func TestNewPopulationsLayout(t *testing.T) {
 	if !slices.Equal(members(&arms[3]), members(&more[3])) {
 		t.Error("the members of an arm depend on the number of arms")
 	}
-}
-
-func TestCloneIsIndependent(t *testing.T) {
-	p := mustPopulation(t, PopulationOptions{Mode: BernoulliMask, Mask: 1, Step: 1}, 1, 2, 3)
-	c := p.Clone()
-	p.Update(0, seeded(1))
-	if got := members(c); !slices.Equal(got, []float64{3, 2, 1}) || c.Pulls() != 0 {
-		t.Errorf("the clone became %v with %d pulls", got, c.Pulls())
-	}
-	checkConsistent(t, c)
 }
 
 // A population that has learned and is reset is a new one, to the bit, and also
@@ -373,7 +364,7 @@ func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 		p := &arms[1]
 		table := NewIndexTable(V, 0.1, 16)
 		if n := testing.AllocsPerRun(100, func() {
-			p.Draw(rng)
+			p.Sample(rng)
 			p.Update(1, rng)
 			table.Index(p, 0)
 			Index(U, p, 0.1, 0)

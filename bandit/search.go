@@ -83,26 +83,15 @@ type point struct{ y, value, above float64 }
 // none is the supremum of an objective that is zero everywhere.
 var none = point{y: math.NaN()}
 
-func (p point) orNone() point {
-	if p.value == 0 {
-		return none
-	}
-	return p
-}
-
 // maximise returns a point where the objective is largest, to about 1e-15 of
 // its value (and y to 1e-7 of itself, or better for a belief with a density). A point at
 // y = 0 stands for a limit. For opaque beliefs that jump there, the result is right to 1e-6
 // only. Where P(q ≥ x) = 1 makes the odds infinite, value is +Inf.
-//
-// The search ends early, at any point, once it finds a value above enough. It
-// returns none if the bounds show that there is no such value. Pass 0 to find
-// the maximum itself.
-func (o objective) maximise(d shape, enough float64) point {
+func (o objective) maximise(d shape) point {
 	if a, ok := d.(atomic); ok {
 		return o.overAtoms(a)
 	}
-	return o.search(d, enough)
+	return o.search(d)
 }
 
 // overAtoms tries every value.

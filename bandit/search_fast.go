@@ -45,7 +45,7 @@ const (
 // search is maximise for beliefs with infinitely many values. A branch and bound, valid for
 // any belief, rules out all but the neighbourhood of the maxima that come near the best,
 // which are then refined locally.
-func (o objective) search(d shape, enough float64) point {
+func (o objective) search(d shape) point {
 	lo, hi := d.support()
 	if hi <= o.base {
 		return none
@@ -81,11 +81,11 @@ func (o objective) search(d shape, enough float64) point {
 		if !(step > 0) {
 			return none
 		}
-		points, cells, best = o.enclose(d, startOmega, step, enough, points, cells)
+		points, cells, best = o.enclose(d, startOmega, step, points, cells)
 	}
-	points, best = o.divide(d, enough, best, points, cells, cellRoom[1][:0])
-	if best.value == 0 || (enough > 0 && best.value > enough) {
-		return best.orNone()
+	points, best = o.divide(d, best, points, cells, cellRoom[1][:0])
+	if best.value == 0 {
+		return none
 	}
 	if top := o.polish(d, points, best, hi); top.value > start.value*(1+1e-12) {
 		return top
@@ -102,7 +102,7 @@ func (o objective) cell(left, right point, omega float64) cell {
 // cells between them. It doubles the distance, a step at first, until the rest cannot
 // matter, by Markov's inequality: y·P(q−base ≥ y) ≤ E[(q−base)1{q−base ≥ Y}] for y ≥ Y. It
 // returns these and the best point.
-func (o objective) enclose(d shape, omega, step, enough float64, points []point, cells []cell) ([]point, []cell, point) {
+func (o objective) enclose(d shape, omega, step float64, points []point, cells []cell) ([]point, []cell, point) {
 	left := points[0]
 	first, best := left.y, left
 	for y := first + step; !math.IsInf(y, 1); y = first + step {
@@ -114,7 +114,7 @@ func (o objective) enclose(d shape, omega, step, enough float64, points []point,
 		cells = append(cells, o.cell(left, p, omega))
 		left, omega = p, o.omega(p.above, below)
 		rest := (d.Gain(o.base+y) + (y+o.extra)*p.above) * o.steepest(below)
-		if rest <= max(best.value, enough) {
+		if rest <= best.value {
 			break
 		}
 		step *= 2
@@ -124,15 +124,15 @@ func (o objective) enclose(d shape, omega, step, enough float64, points []point,
 
 // divide halves the cells that may hold the maximum, in turns, until the bounds of all are
 // close to the best value. It appends the points, and returns them and the best.
-func (o objective) divide(d shape, enough float64, best point, points []point, cells, next []cell) ([]point, point) {
+func (o objective) divide(d shape, best point, points []point, cells, next []cell) ([]point, point) {
 	ratio := searchRatio
 	if _, ok := d.(opaque); ok {
 		ratio = opaqueRatio
 	}
-	for len(cells) > 0 && len(points) < searchLimit && !(enough > 0 && best.value > enough) {
+	for len(cells) > 0 && len(points) < searchLimit {
 		next = next[:0]
 		for _, c := range cells {
-			if !(c.bound > max(best.value*(1+ratio), enough)) {
+			if !(c.bound > best.value*(1+ratio)) {
 				continue
 			}
 			mid := c.split(best.value)
@@ -252,8 +252,10 @@ func (o objective) climb(d smooth, first, hi float64) point {
 	if left > first || slope(first) > 0 {
 		y = root(slope, left, right)
 	}
-	p, _ := o.at(d, y)
-	return p.orNone()
+	if p, _ := o.at(d, y); p.value > 0 {
+		return p
+	}
+	return none
 }
 
 // root returns where f, positive at lo and negative at hi, changes sign, to

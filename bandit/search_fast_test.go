@@ -17,8 +17,7 @@ func plainMaximise(o objective, d shape, ys []float64) (best point) {
 	return best
 }
 
-// The search finds no less than a fine grid does, and its point has its value. With a
-// value that is enough it ends exactly where there is more.
+// The search finds no less than a fine grid does, and its point has its value.
 func TestSearchIsPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := shapeOf(drawBelief(t, "belief", "beta", "normal-gamma", "gaussian", "exponential", "uniform"))
@@ -29,7 +28,7 @@ func TestSearchIsPlain(t *testing.T) {
 		case o.share == 1:
 			o.extra = rapid.Float64Range(-1, 1).Draw(t, "extra")
 		}
-		got, want := o.search(d, 0), plainMaximise(o, d, scan(d.(Belief), o.base))
+		got, want := o.search(d), plainMaximise(o, d, scan(d.(Belief), o.base))
 		if want.value > got.value*(1+1e-9) || want.value > 0 && math.IsNaN(got.y) {
 			t.Fatalf("%+v: %+v, on a grid %+v", o, got, want)
 		}
@@ -38,11 +37,6 @@ func TestSearchIsPlain(t *testing.T) {
 		}
 		if p, _ := o.at(d, got.y); math.Abs(p.value-got.value) > 1e-12*got.value {
 			t.Fatalf("%+v: %+v, but its value is %v", o, got, p.value)
-		}
-		for _, enough := range []float64{0.9 * got.value, 1.1 * got.value} {
-			if p := o.search(d, enough); (p.value > enough) != (got.value > enough) {
-				t.Fatalf("%+v: enough is %v of %v, found %+v", o, enough, got.value, p)
-			}
 		}
 	})
 }

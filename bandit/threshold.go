@@ -94,31 +94,8 @@ func Threshold(b Belief, c Comparison) Thresholds {
 // horizon: whether δp > (1−p)ρ_T(q̄_j−b) for some δ > 0 (docs/theory.md §1.1).
 // Ties exploit.
 func Explore(h Horizon, b Belief, c Comparison) bool {
-	cost, hold := c.check()
-	target := h.Share(hold) * cost
-	if p, ok := b.(*Population); ok && target >= 0 {
-		return p.explore(c.Known, target)
-	}
-	if _, ok := b.(peaker); !ok && target > 0 {
-		d := shapeOf(b)
-		return objective{base: c.Known, odds: true}.maximise(d, target).value > target
-	}
+	_, hold := c.check()
 	return Threshold(b, c).Explore(h.Share(hold))
-}
-
-// explore is φ* > target ≥ 0 over the members.
-func (p *Population) explore(known, target float64) bool {
-	k := len(p.x)
-	for m := range p.x {
-		d := p.at(m) - known
-		if d <= 0 {
-			return false
-		}
-		if d*float64(m+1) > target*float64(k-m-1) {
-			return true
-		}
-	}
-	return false
 }
 
 // Explore reports whether exploring pays if it takes the share rho = ρ_T of
@@ -187,7 +164,7 @@ func peakOf(b Belief, known float64) peak {
 }
 
 func searchPeak(d shape, known float64) peak {
-	best := objective{base: known, odds: true}.maximise(d, 0)
+	best := objective{base: known, odds: true}.maximise(d)
 	switch {
 	case math.IsInf(best.value, 1):
 		return infinitePeak
@@ -257,7 +234,7 @@ func BestDelta(b Belief, c Comparison, rho float64) (delta, advantage float64) {
 	if p, ok := b.(*Population); ok {
 		return p.bestDelta(c.Known, charge)
 	}
-	best := objective{base: c.Known, extra: charge, share: 1}.maximise(shapeOf(b), 0)
+	best := objective{base: c.Known, extra: charge, share: 1}.maximise(shapeOf(b))
 	if best.value == 0 {
 		return 0, -charge
 	}

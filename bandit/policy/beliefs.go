@@ -261,7 +261,7 @@ func (p ParticleBelief) maker(task Task) (beliefMaker, error) {
 	return func(rng *rand.Rand) beliefs {
 		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
 		for i := range b.learners {
-			p, err := bandit.NewParticles(*p.Members, prior, likelihood, bandit.ParticleOptions{}, rng)
+			p, err := bandit.NewParticles(*p.Members, prior, likelihood, rng)
 			if err != nil {
 				panic("policy: checked particles cannot be made: " + err.Error())
 			}

@@ -83,9 +83,6 @@ func (b *budgeted) Update(arm int, reward float64, rng *rand.Rand) {
 	}
 }
 
-// Done reports whether the budget is spent.
-func (b *budgeted) Done() bool { return b.budget == 0 }
-
 // gainAfter returns E(q̄′−x)⁺, where q̄′ is the mean of a Beta belief after a
 // number of pulls, whose successes are beta-binomial.
 func gainAfter(d bandit.Beta, pulls int, x float64) float64 {

@@ -98,7 +98,7 @@ func ExampleNewOn() {
 	poisson := func(count, q float64) float64 { return math.Exp(count*math.Log(q) - q) }
 	arms := make([]bandit.Learner, 2)
 	for i := range arms {
-		arm, err := bandit.NewParticles(500, bandit.Uniform{Lo: 0, Hi: 10}, poisson, bandit.ParticleOptions{}, rng)
+		arm, err := bandit.NewParticles(500, bandit.Uniform{Lo: 0, Hi: 10}, poisson, rng)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -41,12 +41,6 @@ type Greedier interface {
 	Greedy() int
 }
 
-// Finisher is a Policy that explores for a while and then settles.
-type Finisher interface {
-	// Done reports whether the policy will select one arm for ever.
-	Done() bool
-}
-
 // beliefs are what a policy believes about its arms.
 type beliefs struct {
 	learners    []bandit.Learner

@@ -110,7 +110,7 @@ func TestUpperQuantile(t *testing.T) {
 	}
 	// Particles of equal weight are a population.
 	rng := newRNG(1)
-	p := must.Get(bandit.NewParticles(8, bandit.Uniform{Lo: 0, Hi: 1}, bandit.BernoulliLikelihood, bandit.ParticleOptions{}, rng))(t)
+	p := must.Get(bandit.NewParticles(8, bandit.Uniform{Lo: 0, Hi: 1}, bandit.BernoulliLikelihood, rng))(t)
 	var members []float64
 	for k := range 8 {
 		members = append(members, p.UpperQuantile(float64(k)/8))

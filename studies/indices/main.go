@@ -95,7 +95,7 @@ func read(s *result.Summary, env string, meta result.Meta) (task, error) {
 	if err != nil {
 		return task{}, fmt.Errorf("environment %q does not begin with its number of arms", env)
 	}
-	lo, hi, err := bandit.DiscountedOptimum(slices.Repeat([]bandit.Beta{{A: 1, B: 1}}, arms), meta.Discount, 1e-4)
+	lo, hi, err := discountedOptimum(slices.Repeat([]bandit.Beta{{A: 1, B: 1}}, arms), meta.Discount, 1e-4)
 	if err != nil {
 		return task{}, err
 	}

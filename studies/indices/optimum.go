@@ -1,12 +1,14 @@
-package bandit
+package main
 
 import (
 	"container/heap"
 	"errors"
 	"math"
+
+	"github.com/rlrun/rlrun/bandit"
 )
 
-// DiscountedOptimum brackets the Bayes-optimal expected discounted reward
+// discountedOptimum brackets the Bayes-optimal expected discounted reward
 // E Σ_k γ^k r_k of Bernoulli arms with independent Beta priors, as many as one
 // likes: lo ≤ V* ≤ hi. The two are at most tol·G apart, G = 1/(1−γ); their mean
 // is much closer than that.
@@ -24,7 +26,7 @@ import (
 // The time is proportional to 1/tol · (ln tol / ln γ)² for each distinct prior:
 // seconds for γ = 0.99 and tol = 0.001. It fails if γ is not in [0,1), tol not in
 // (0,1), or a prior's parameters are not positive.
-func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err error) {
+func discountedOptimum(priors []bandit.Beta, gamma, tol float64) (lo, hi float64, err error) {
 	if !(gamma >= 0 && gamma < 1) {
 		return 0, 0, errors.New("an infinite horizon needs a discount in [0,1)")
 	}
@@ -34,9 +36,9 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 	if len(priors) == 0 {
 		return 0, 0, errors.New("there must be at least one arm")
 	}
-	arms := map[Beta]int{}
+	arms := map[bandit.Beta]int{}
 	for _, p := range priors {
-		if _, err := NewBeta(p.A, p.B); err != nil {
+		if _, err := bandit.NewBeta(p.A, p.B); err != nil {
 			return 0, 0, err
 		}
 		arms[p]++
@@ -45,12 +47,11 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 	for ; cut >= tol/100 && depth < math.MaxInt32; depth++ {
 		cut *= gamma
 	}
-	g := GittinsSolver{gamma: gamma}
 	product := func(wage float64) float64 {
 		f := 1.0
 		for prior, n := range arms {
 			// The value of retirement is λ + (1−γ)·max(0, C); its slope is φ.
-			if c, slope := g.advantage(prior, wage, depth, 0, false); c > 0 {
+			if c, slope := retirement(prior, wage, gamma, depth); c > 0 {
 				f *= math.Pow(1+(1-gamma)*slope, float64(n))
 			}
 		}
@@ -77,6 +78,29 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 	}
 	total := 1 / (1 - gamma)
 	return total * (1 - over - cut), total * (1 - under + cut), nil
+}
+
+// retirement returns what an arm is worth above a wage for good, if one may retire at any time, and the
+// slope of that in the wage. It is found by backward induction from depth pulls on, where the arm is kept for
+// good if its mean is above the wage. At first it is pulled.
+func retirement(arm bandit.Beta, wage, gamma float64, depth int) (c, slope float64) {
+	value, slopes := make([]float64, depth+1), make([]float64, depth+1) // by number of successes
+	for n := depth; n >= 0; n-- {
+		for s := range n + 1 {
+			q := (arm.A + float64(s)) / (arm.A + arm.B + float64(n))
+			switch {
+			case n < depth:
+				value[s] = q - wage + gamma*(q*value[s+1]+(1-q)*value[s])
+				slopes[s] = -1 + gamma*(q*slopes[s+1]+(1-q)*slopes[s])
+			case q > wage:
+				value[s], slopes[s] = (q-wage)/(1-gamma), -1/(1-gamma)
+			}
+			if value[s] < 0 && n > 0 {
+				value[s], slopes[s] = 0, 0
+			}
+		}
+	}
+	return value[0], slopes[0]
 }
 
 // maxIntervals ends the halving where rounding keeps the gap above the tolerance. The
