@@ -134,7 +134,7 @@ func TestTables(t *testing.T) {
 	generated(t, "experiments.md", "Beliefs", rows.String())
 	rows.Reset()
 	for _, r := range options.Rules {
-		fmt.Fprintf(&rows, "| `%s` | %s |\n", r, r.Doc())
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", r, r.Doc)
 	}
 	generated(t, "exploration.md", "Rules", rows.String())
 	rows.Reset()

@@ -79,7 +79,7 @@ func cases(gamma, low float64) []ruleCase {
 	algorithm2 := policy.OptimisticStochastic{Horizon: weights, LowerBound: &low}
 	common := algorithm2
 	common.Draw = "common"
-	rule := func(r Rule, bound bandit.IndexKind) DeciderConfig {
+	rule := func(r *Rule, bound bandit.IndexKind) DeciderConfig {
 		return DeciderConfig{Horizon: h, Rule: r, Bound: bound, LowerBound: low}
 	}
 	stochastic := rule(RuleOptimisticStochastic, bandit.U)

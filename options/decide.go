@@ -115,12 +115,12 @@ func (c *DeciderConfig) suits(p *Problem) error {
 // largest advantage, the first of equal ones. Each is charged for the steps for which it
 // would be held.
 func (c *Comparison) best(d *Decider) ComparisonResult {
-	c.Config.Rule.Begin(c)
+	c.Config.Rule.begin(c)
 	if slices.ContainsFunc(c.Arms, func(a Arm) bool { return a.Steps > 0 }) {
 		return c.bestPlain(d)
 	}
-	if rule, ok := c.Config.Rule.(chooser); ok {
-		return rule.Best(c)
+	if best := c.Config.Rule.best; best != nil {
+		return best(c)
 	}
 	return c.bestPlain(nil)
 }
@@ -135,7 +135,7 @@ func (c *Comparison) bestPlain(d *Decider) ComparisonResult {
 		if d != nil {
 			c.Share = d.share(c.Step, c.cost(x))
 		}
-		if r := c.Config.Rule.Compare(c, x); best.Option < 0 || r.Advantage > best.Advantage {
+		if r := c.Config.Rule.compare(c, x); best.Option < 0 || r.Advantage > best.Advantage {
 			best = r
 		}
 	}

@@ -340,7 +340,7 @@ func TestDecideRefuses(t *testing.T) {
 // A decider that has seen other problems decides as a new one.
 func TestDeciderForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := DeciderConfig{Rule: rapid.SampledFrom([]Rule{RuleCommonModel, RuleOptimistic, RuleIndex, RuleOptimisticStochastic}).Draw(t, "rule"),
+		r := DeciderConfig{Rule: rapid.SampledFrom([]*Rule{RuleCommonModel, RuleOptimistic, RuleIndex, RuleOptimisticStochastic}).Draw(t, "rule"),
 			Horizon: bandit.DiscountedFinite(0.99, 100)}
 		old := must.Get(NewDecider(r))(t)
 		for i := range uint64(4) {
@@ -357,7 +357,7 @@ func TestDeciderForgets(t *testing.T) {
 // Names read back, and are told in errors.
 func TestNames(t *testing.T) {
 	for _, r := range Rules {
-		if got, err := RuleNamed(r.String()); err != nil || got != r || r.Doc() == "" {
+		if got, err := RuleNamed(r.String()); err != nil || got != r || r.Doc == "" {
 			t.Errorf("rule %s reads back as %v, %v", r.String(), got, err)
 		}
 	}
@@ -381,7 +381,7 @@ func TestPairs(t *testing.T) {
 	greedy := []Arm{{Name: "greedy"}}
 	for _, tt := range []struct {
 		pairs []Pair
-		rule  Rule
+		rule  *Rule
 		want  Decision
 	}{
 		{[]Pair{free, more, pays}, RuleGain, Decision{Choice: 3, Explore: true, Hold: 3, Delta: 5, P: 1, Advantage: 3, Share: 0.03, Other: 3}},
@@ -404,7 +404,7 @@ func TestPairs(t *testing.T) {
 	}
 	two := []Arm{{Name: "greedy"}, {Name: "other"}}
 	for want, tt := range map[string]struct {
-		rule Rule
+		rule *Rule
 		p    Problem
 	}{
 		"use the rule gain":   {RuleOptimistic, Problem{Arms: greedy, Pairs: []Pair{pays}}},

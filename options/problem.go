@@ -33,8 +33,8 @@ type Problem struct {
 	Most int
 	// Capped says that the estimate of T exceeds what it may be; it is passed on.
 	Capped bool
-	// Trials says of every arm what came of it in the run so far; nil if the rule is no
-	// TrialsRule.
+	// Trials says of every arm what came of it in the run so far; nil if the rule does
+	// not need it.
 	Trials []Trial
 }
 

@@ -133,7 +133,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	values("greedy", y, want.GreedyValues)
 
 	// decide asks for a choice between greedy and one other option.
-	decide := func(x int, gamma float64, score Rule, kind bandit.IndexKind) Decision {
+	decide := func(x int, gamma float64, score *Rule, kind bandit.IndexKind) Decision {
 		t.Helper()
 		p := Problem{Arms: []Arm{red.Candidates[0].Arm, red.Candidates[x].Arm},
 			Values:  slices.Concat(y, red.Values(x, 0)),
@@ -141,7 +141,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		return must.Get(Decide(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: score, Bound: kind, LowerBound: in.B}, &p, nil))(t)
 	}
 	// The threshold is where the decision changes.
-	around := func(what string, x int, gammaStar float64, score Rule, kind bandit.IndexKind) {
+	around := func(what string, x int, gammaStar float64, score *Rule, kind bandit.IndexKind) {
 		t.Helper()
 		least := max(1e-9, 1e-14/(1-gammaStar)) // near one doubles resolve no less
 		for _, step := range []float64{-least, least} {
@@ -188,7 +188,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		around("V", x, w.PlusVPI.GammaStar, RuleCommonModel, bandit.V)
 		for _, c := range w.Decisions {
 			for _, r := range []struct {
-				score Rule
+				score *Rule
 				kind  bandit.IndexKind
 				want  bool
 			}{{RuleOptimistic, bandit.U, c.MeanCompare}, {RuleCommonModel, bandit.U, c.Paired}, {RuleCommonModel, bandit.UPlus, c.PlusDeltaP}, {RuleCommonModel, bandit.V, c.PlusVPI}} {

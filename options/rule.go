@@ -11,49 +11,39 @@ import (
 )
 
 // Rule compares options with the greedy one (docs/theory.md §3.4). Every rule is a
-// file of its own, rule_*.go, and a line in Rules.
-type Rule interface {
-	// String returns the name of the rule in configurations.
-	String() string
-	// Doc says in one sentence what the rule compares.
-	Doc() string
+// file of its own, rule_*.go, and a line in Rules. Rules are compared with ==.
+type Rule struct {
+	Name string // in configurations
+	Doc  string // what it compares, in one sentence
 	// Bounds are the bounds on the value of exploring that the rule knows, none if it
 	// uses no such bound.
-	Bounds() []bandit.IndexKind
-	// Begin prepares c for the comparisons of one problem.
-	Begin(c *Comparison)
-	// Compare compares option x, which is not the greedy one, with the greedy one.
-	Compare(c *Comparison, x int) ComparisonResult
+	Bounds []bandit.IndexKind
+	Trials bool // it needs Problem.Trials
+
+	begin   func(c *Comparison)                         // prepares c for the comparisons of one problem
+	compare func(c *Comparison, x int) ComparisonResult // compares option x, which is not the greedy one, with the greedy one
+	best    func(c *Comparison) ComparisonResult        // a way of its own to the best of other options than the greedy one; or nil
 }
 
-// chooser is a Rule that finds the best option in a way of its own. Best returns its
-// result, as Compare does; there is at least one option other than the greedy one.
-type chooser interface {
-	Best(c *Comparison) ComparisonResult
-}
-
-// TrialsRule is a Rule that needs Problem.Trials.
-type TrialsRule interface {
-	Rule
-	NeedsTrials()
-}
+// String returns the name of the rule.
+func (r *Rule) String() string { return r.Name }
 
 // Rules are all rules, in the order of the documentation.
-var Rules = []Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RulePosteriorSampling, RuleUpperConfidence, RuleGain, RuleNever}
+var Rules = []*Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RulePosteriorSampling, RuleUpperConfidence, RuleGain, RuleNever}
 
 // RuleNames returns the names of Rules, in their order.
 func RuleNames() []string {
 	names := make([]string, len(Rules))
 	for i, r := range Rules {
-		names[i] = r.String()
+		names[i] = r.Name
 	}
 	return names
 }
 
 // RuleNamed returns the rule of a name.
-func RuleNamed(name string) (Rule, error) {
+func RuleNamed(name string) (*Rule, error) {
 	for _, r := range Rules {
-		if r.String() == name {
+		if r.Name == name {
 			return r, nil
 		}
 	}
@@ -72,7 +62,7 @@ const DefaultBound = bandit.V
 // RuleGain goes with Pairs, RuleNever with Greedy, any other rule with DefaultKinds. If both
 // are nil they are DefaultRule and DrawnMember. It returns an error if a kind
 // occurs twice, or the rule cannot compare the kinds.
-func RuleAndKinds(r Rule, kinds []Kind) (Rule, []Kind, error) {
+func RuleAndKinds(r *Rule, kinds []Kind) (*Rule, []Kind, error) {
 	if err := CheckKinds(kinds); err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +125,7 @@ type ComparisonResult struct {
 // DeciderConfig says how to decide between options.
 type DeciderConfig struct {
 	// Rule compares options; RuleOptimistic if nil.
-	Rule Rule
+	Rule *Rule
 	// Horizon counts steps, not commitments.
 	Horizon bandit.Horizon
 	// Bound is the bound on the value of exploring, one of Rule.Bounds. An uninformed
@@ -152,7 +142,7 @@ func (c *DeciderConfig) check() error {
 	if c.Rule == nil {
 		c.Rule = RuleOptimistic
 	}
-	bounds := c.Rule.Bounds()
+	bounds := c.Rule.Bounds
 	switch {
 	case c.Bound < bandit.U || c.Bound > bandit.V:
 		return fmt.Errorf("options: unknown bound %d", int(c.Bound))

@@ -15,27 +15,24 @@ import (
 //	U:  sup δp − ρ·mean((v_k(y)−b)·1{D_k < δ})
 //	U⁺: (1−ρ) sup δp − ρ(v̄(y)−v̄(x))
 //	V:  (1−ρ) mean D_k⁺ − ρ(v̄(y)−v̄(x))
-var RuleCommonModel Rule = ruleCommonModel{}
-
-type ruleCommonModel struct{}
-
-func (ruleCommonModel) String() string { return "common-model" }
-
-func (ruleCommonModel) Doc() string { return "with the greedy option, model by model" }
-
-func (ruleCommonModel) Bounds() []bandit.IndexKind { return everyBound }
-
-func (ruleCommonModel) Begin(c *Comparison) {
-	y, bound := c.row(c.Greedy), c.Config.LowerBound
-	sum, size := 0.0, 0.0
-	for _, v := range y {
-		sum += v
-		size += math.Abs(v - bound)
-	}
-	c.mean, c.size = sum/float64(len(y)), size
+var RuleCommonModel = &Rule{
+	Name:   "common-model",
+	Doc:    "with the greedy option, model by model",
+	Bounds: everyBound,
+	begin: func(c *Comparison) {
+		y, bound := c.row(c.Greedy), c.Config.LowerBound
+		sum, size := 0.0, 0.0
+		for _, v := range y {
+			sum += v
+			size += math.Abs(v - bound)
+		}
+		c.mean, c.size = sum/float64(len(y)), size
+	},
+	compare: compareCommonModel,
+	best:    bestCommonModel,
 }
 
-func (ruleCommonModel) Compare(c *Comparison, x int) ComparisonResult {
+func compareCommonModel(c *Comparison, x int) ComparisonResult {
 	if c.Arms[x].Class == Uninformed {
 		return c.uninformed(x)
 	}

@@ -66,9 +66,9 @@ func (c *Comparison) ceiling(x int) float64 {
 	return (most + 1e-12*size) / float64(len(y)) // the last term covers rounding
 }
 
-// Best implements chooser. It compares the option of the largest ceiling first, and
+// bestCommonModel compares the option of the largest ceiling first, and
 // then only options whose ceiling is not below the best advantage.
-func (rule ruleCommonModel) Best(c *Comparison) ComparisonResult {
+func bestCommonModel(c *Comparison) ComparisonResult {
 	ceilings, promising := c.ceilings[:0], -1
 	for x := range c.Arms {
 		most := math.Inf(-1) // the greedy option is no choice
@@ -81,12 +81,12 @@ func (rule ruleCommonModel) Best(c *Comparison) ComparisonResult {
 		ceilings = append(ceilings, most)
 	}
 	c.ceilings = ceilings
-	best := rule.Compare(c, promising)
+	best := compareCommonModel(c, promising)
 	for x, most := range ceilings {
 		if x == promising || most < best.Advantage {
 			continue
 		}
-		if r := rule.Compare(c, x); r.Advantage > best.Advantage || r.Advantage == best.Advantage && x < best.Option {
+		if r := compareCommonModel(c, x); r.Advantage > best.Advantage || r.Advantage == best.Advantage && x < best.Option {
 			best = r
 		}
 	}

@@ -10,40 +10,34 @@ import (
 // RuleIndex compares the indices of all options, the greedy one's among them
 // (docs/theory.md §1.9). It respects that the greedy value is uncertain, but not that
 // values go together.
-var RuleIndex Rule = ruleIndex{}
-
-type ruleIndex struct{}
-
-func (ruleIndex) String() string { return "index" }
-
-func (ruleIndex) Doc() string { return "by index; the option of the largest index is chosen" }
-
-func (ruleIndex) Bounds() []bandit.IndexKind { return everyBound }
-
-func (ruleIndex) Begin(c *Comparison) {
-	if c.table == nil {
-		c.table = bandit.NewIndexTable(c.Config.Bound, 1, c.members)
-	}
-	c.table.Reset(c.Share)
-	c.tableShare = c.Share
-	c.index = c.table.Index(c.population(&c.Problem, c.Greedy), c.Config.LowerBound)
-	c.exact = true
-}
-
-func (ruleIndex) Compare(c *Comparison, x int) ComparisonResult {
-	r := ComparisonResult{Option: x}
-	if c.Arms[x].Class == Uninformed {
-		r.Advantage = c.uninformedIndex(x) - c.index
-		return r
-	}
-	if c.Share != c.tableShare { // x is held for steps of its own
-		c.tableShare = c.Share
+var RuleIndex = &Rule{
+	Name:   "index",
+	Doc:    "by index; the option of the largest index is chosen",
+	Bounds: everyBound,
+	begin: func(c *Comparison) {
+		if c.table == nil {
+			c.table = bandit.NewIndexTable(c.Config.Bound, 1, c.members)
+		}
 		c.table.Reset(c.Share)
-	}
-	b := c.population(&c.Problem, x)
-	r.Advantage = c.table.Index(b, c.Config.LowerBound) - c.index
-	r.Delta, r.P, _ = c.terms(b, c.index)
-	return r
+		c.tableShare = c.Share
+		c.index = c.table.Index(c.population(&c.Problem, c.Greedy), c.Config.LowerBound)
+		c.exact = true
+	},
+	compare: func(c *Comparison, x int) ComparisonResult {
+		r := ComparisonResult{Option: x}
+		if c.Arms[x].Class == Uninformed {
+			r.Advantage = c.uninformedIndex(x) - c.index
+			return r
+		}
+		if c.Share != c.tableShare { // x is held for steps of its own
+			c.tableShare = c.Share
+			c.table.Reset(c.Share)
+		}
+		b := c.population(&c.Problem, x)
+		r.Advantage = c.table.Index(b, c.Config.LowerBound) - c.index
+		r.Delta, r.P, _ = c.terms(b, c.index)
+		return r
+	},
 }
 
 // uninformedIndex is the known value λ against which an uninformed option breaks

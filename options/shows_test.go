@@ -59,7 +59,7 @@ func TestOptionsOwnSteps(t *testing.T) {
 		{24, 10, 10, true},
 	} {
 		p.Most = tt.most
-		for _, r := range []Rule{RuleCommonModel, RuleIndex} {
+		for _, r := range []*Rule{RuleCommonModel, RuleIndex} {
 			c := DeciderConfig{Rule: r, Bound: bandit.V, Horizon: bandit.Finite(tt.rewards - 1)}
 			d := must.Get(Decide(c, &p, nil))(t)
 			if share := float64(tt.hold) / float64(tt.rewards); d.Hold != tt.hold || math.Abs(d.Share-share) > 1e-12 || r == RuleCommonModel && d.Explore != tt.explore {

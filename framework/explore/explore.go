@@ -205,8 +205,7 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 	if err := a.prepare(spec); err != nil {
 		return nil, err
 	}
-	_, needs := a.config.Decider.Rule.(options.TrialsRule)
-	a.trials = needs || c.Rule != nil
+	a.trials = c.Rule != nil || a.config.Decider.Rule != nil && a.config.Decider.Rule.Trials
 	a.counting = a.estimator == Counts || len(c.Sources) > 0
 	for i := range a.lanes {
 		l := &a.lanes[i]
@@ -257,7 +256,7 @@ func (o *Config) complete(spec framework.Spec) error {
 	switch {
 	case o.LowerBound != nil:
 		*low = *o.LowerBound
-	case o.Decider.Bound != bandit.U || len(o.Decider.Rule.Bounds()) == 0:
+	case o.Decider.Bound != bandit.U || len(o.Decider.Rule.Bounds) == 0:
 	case math.IsInf(spec.RewardLow, 0):
 		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s declares none: give lower_bound, or choose the bound %s or %s: %w",
 			bandit.U, spec.ID, bandit.UPlus, bandit.V, framework.ErrUnsupported)

@@ -84,7 +84,7 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		return err
 	}
 	beside, other := "the bound "+o.Decider.Bound.String(), "choose the bound "+bandit.U.String()
-	bounded := len(rule.Bounds()) > 0 && o.RuleName == ""
+	bounded := len(rule.Bounds) > 0 && o.RuleName == ""
 	switch {
 	case o.RuleName != "":
 		beside, other = "the rule "+o.RuleName, "choose a rule of rlrun"

@@ -105,7 +105,7 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 	names := either(rule)
 	for _, r := range options.Rules {
 		names.Enum = append(names.Enum, r.String())
-		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
+		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc)
 	}
 	rule.Description += " Or the plugin of a rule: the path of a program or of a .py file, or a command line. Default: gain for options of kind pair, else common-model."
 	kinds, _ := s.Properties.Get("options")
@@ -275,7 +275,7 @@ func (x *Exploration) Label() string {
 		r, _, _ := options.RuleAndKinds(nil, o.Kinds)
 		rule = r.String()
 	}
-	if r, err := options.RuleNamed(rule); err != nil || x.Bound == "" || len(r.Bounds()) == 0 {
+	if r, err := options.RuleNamed(rule); err != nil || x.Bound == "" || len(r.Bounds) == 0 {
 		return rule
 	}
 	return rule + " " + x.Bound

@@ -106,7 +106,7 @@ func TestThresholdExplores(t *testing.T) {
 	for i := range runs {
 		numbers = append(numbers, i)
 	}
-	returns := func(score options.Rule) (list []float64) {
+	returns := func(score *options.Rule) (list []float64) {
 		e, a := pair(t, "cartpole", ``, "bootstrap-linear", params, runs)
 		host := must.Get(explore.New(t.Context(), a.Abilities().Options, e.Spec(), runs, explore.Config{
 			Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: score, Bound: bandit.U}, LowerBound: &zero,

@@ -19,7 +19,7 @@ func TestLargeModelsDoNotDependOnLanes(t *testing.T) {
 	if raced {
 		steps = 50
 	}
-	for _, score := range []options.Rule{options.RuleOptimistic, options.RuleOptimisticStochastic} {
+	for _, score := range []*options.Rule{options.RuleOptimistic, options.RuleOptimisticStochastic} {
 		t.Run(score.String(), func(t *testing.T) {
 			t.Parallel()
 			host := &explore.Config{Decider: options.DeciderConfig{Rule: score, Horizon: bandit.Discounted(0.99)}, Log: steps}

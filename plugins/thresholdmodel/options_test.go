@@ -18,7 +18,7 @@ import (
 // cost. In five runs of 4,000 steps the second half earns 0.4286 per step at best. Under the rule
 // never some runs stay at the near end, which pays 0.005.
 func TestHostDecides(t *testing.T) {
-	play := func(rule options.Rule) (reward float64, decisions []result.Decision) {
+	play := func(rule *options.Rule) (reward float64, decisions []result.Decision) {
 		host := &explore.Config{Decider: options.DeciderConfig{Rule: rule, Horizon: bandit.Finite(4000)}, Kinds: []options.Kind{options.Pairs}, Log: 10_000}
 		for _, o := range plugins().PlayHosted(t, "riverswim", `{"limit":0}`, "threshold-model", `{"gamma":0.9999}`, host, 0, 5, 4000, []int{2000, 4000}, result.Reward) {
 			reward += o.Curves[result.Reward][1] / 5
