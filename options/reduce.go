@@ -115,7 +115,13 @@ type Reducer struct {
 	policies  []mdp.Deterministic // of the mean and the members: where to start
 	solver    mdp.DiscountedSolver
 	optimal   [][]float64            // discounted values of those policies, if found by iteration
-	last      map[string][][]float64 // discounted values of candidates by name and member
+	last      []lastValues
+}
+
+// lastValues are the discounted values of a candidate by member, if found by iteration.
+type lastValues struct {
+	name string
+	of   [][]float64
 }
 
 // Reduce makes a bandit over options of a belief, which is one or more equally
@@ -134,7 +140,7 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, er
 		for i := range r.optimal {
 			r.optimal[i] = make([]float64, mean.NumStates())
 		}
-		r.last = map[string][][]float64{}
+		r.last = nil
 	}
 	y, _, err := r.solve(&r.mean, mean, &o, 0)
 	if err != nil {
@@ -360,11 +366,12 @@ func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, o *ReduceConfig, k int)
 // iterate evaluates a policy from its last value, or from the optimal one if it is
 // that policy's or there is no other.
 func (r *Reducer) iterate(m *mdp.Tabular, pi mdp.Deterministic, name string, o *ReduceConfig, k int) ([]float64, error) {
-	of := r.last[name]
-	if of == nil {
-		of = make([][]float64, len(r.members))
-		r.last[name] = of
+	i := slices.IndexFunc(r.last, func(v lastValues) bool { return v.name == name })
+	if i < 0 {
+		i = len(r.last)
+		r.last = append(r.last, lastValues{name, make([][]float64, len(r.members))})
 	}
+	of := r.last[i].of
 	same := slices.Equal(pi, r.policies[k+1])
 	if same || of[k] == nil {
 		of[k] = append(of[k][:0], r.optimal[k+1]...)

@@ -134,6 +134,7 @@ type lanes[O any] struct {
 	discrete    bool    // observations and actions are
 	lanes       []lane[O]
 	of          snapshot.Of
+	offer       func(x Learner[O]) error // offers the host's options to a learner; nil if there are none
 }
 
 type lane[O any] struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
 // OptionLearner is a learner whose exploration the host may decide on. From the
@@ -54,6 +55,7 @@ func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec fra
 		for i := range l.learners {
 			l.learners[i] = l.lanes.lanes[i].learner.(OptionLearner[O])
 		}
+		l.of = append(l.of, snapshot.Part{Name: "choice of options", Value: "none"})
 		return l, nil
 	}
 	return p
@@ -64,8 +66,6 @@ type optionLanes[O any] struct {
 	*lanes[O]
 	learners []OptionLearner[O]
 	signals  []vector.Signal // to the lanes without an epoch
-	offered  bool
-	kinds    []options.Kind // that were offered
 }
 
 var _ vector.OptionAgent = (*optionLanes[int])(nil)
@@ -85,7 +85,9 @@ func (l *optionLanes[O]) SetOptionKinds(_ context.Context, kinds []options.Kind)
 			return err
 		}
 	}
-	l.offered, l.kinds = true, slices.Clone(kinds)
+	kinds = slices.Clone(kinds)
+	l.offer = func(x Learner[O]) error { return x.(OptionLearner[O]).SetOptionKinds(kinds) }
+	l.of[len(l.of)-1].Value = fmt.Sprint(kinds)
 	return nil
 }
 

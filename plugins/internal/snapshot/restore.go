@@ -32,7 +32,7 @@ var errVersion = errors.New("the state was saved by another version of rlrun, wh
 
 type restorer struct {
 	b     []byte
-	seen  []reflect.Value // pointers, slices and maps
+	seen  []reflect.Value // pointers and slices
 	taken map[object]bool // of the fresh agent: what has been given its contents
 	told  map[reflect.Type]bool
 }
@@ -102,7 +102,7 @@ func (r *restorer) value(v reflect.Value) error {
 		return r.elements(v)
 	case reflect.Struct:
 		return r.fields(v)
-	case reflect.Pointer, reflect.Slice, reflect.Map:
+	case reflect.Pointer, reflect.Slice:
 		return r.reference(v)
 	case reflect.Interface:
 		return r.dynamic(v)
@@ -142,7 +142,7 @@ func (r *restorer) fields(v reflect.Value) error {
 	return nil
 }
 
-// reference reads a pointer, slice or map: into what the fresh agent has there,
+// reference reads a pointer or slice: into what the fresh agent has there,
 // unless that is too short or has been given something else already.
 func (r *restorer) reference(v reflect.Value) error {
 	tag, err := r.uint()
@@ -154,8 +154,6 @@ func (r *restorer) reference(v reflect.Value) error {
 	case tag == isNil:
 		v.SetZero()
 	case tag == isSame && !v.IsNil():
-	case tag == isEmpty && kind == reflect.Map:
-		v.Set(reflect.MakeMap(v.Type()))
 	case tag == isEmpty && kind == reflect.Slice:
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
@@ -167,8 +165,6 @@ func (r *restorer) reference(v reflect.Value) error {
 			return errDamaged
 		}
 		v.Set(r.seen[n])
-	case tag == isNew && kind == reflect.Map:
-		return r.entries(v)
 	case tag == isNew && kind == reflect.Slice:
 		n, err := r.uint()
 		if err != nil || n > uint64(len(r.b)) { // an element takes at least a byte
@@ -195,33 +191,7 @@ func (r *restorer) reference(v reflect.Value) error {
 	return nil
 }
 
-// entries reads a map.
-func (r *restorer) entries(v reflect.Value) error {
-	n, err := r.uint()
-	if err != nil || !sortable(v.Type().Key()) {
-		return errDamaged
-	}
-	fresh := reflect.New(v.Type()).Elem()
-	fresh.Set(v)
-	v.Set(reflect.MakeMap(v.Type()))
-	r.remember(v)
-	for ; n > 0; n-- {
-		key, x := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		if err := r.value(key); err != nil {
-			return err
-		}
-		if had := fresh.MapIndex(key); had.IsValid() {
-			x.Set(had)
-		}
-		if err := r.value(x); err != nil {
-			return err
-		}
-		v.SetMapIndex(key, x)
-	}
-	return nil
-}
-
-// remember numbers a pointer, slice or map.
+// remember numbers a pointer or slice.
 func (r *restorer) remember(v reflect.Value) {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)

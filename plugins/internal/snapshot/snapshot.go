@@ -7,10 +7,10 @@
 //     not stored.
 //   - Functions are those of the fresh one, nil where it has none.
 //   - Fields with the tag snapshot:"-" are scratch, and stay the fresh one's.
-//   - Pointers, slices and maps that were the same are the same afterwards.
+//   - Pointers and slices that were the same are the same afterwards.
 //
 // An agent must therefore be as if made by the same code with the same parameters,
-// which Of guards. Channels are not known, nor maps whose keys have no order.
+// which Of guards. Channels and maps are not known.
 package snapshot
 
 import (

@@ -1,26 +1,23 @@
 package snapshot
 
 import (
-	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"reflect"
-	"slices"
 )
 
-// What is written before a pointer, slice, map or interface says what follows.
+// What is written before a pointer, slice or interface says what follows.
 const (
 	isNil   = iota
 	isSame  // the fresh one's, as it is; of an interface: of the same type, whose value follows
 	isSeen  // one before, whose number follows
-	isNew   // its contents follow; of a slice or map, first its length; of an interface, first its type
-	isEmpty // a slice or map of length 0
+	isNew   // its contents follow; of a slice, first its length; of an interface, first its type
+	isEmpty // a slice of length 0
 )
 
-// object identifies what a pointer, slice or map leads to.
+// object identifies what a pointer or slice leads to.
 type object struct {
 	at  uintptr
 	len int // of a slice, else -1
@@ -65,7 +62,7 @@ func (t *taker) value(v, f reflect.Value) error {
 		return t.elements(v, f, f.IsValid())
 	case reflect.Struct:
 		return t.fields(v, f)
-	case reflect.Pointer, reflect.Slice, reflect.Map:
+	case reflect.Pointer, reflect.Slice:
 		return t.reference(v, f)
 	case reflect.Interface:
 		return t.dynamic(v, f)
@@ -116,12 +113,12 @@ func (t *taker) fields(v, f reflect.Value) error {
 	return nil
 }
 
-// reference writes a pointer, slice or map.
+// reference writes a pointer or slice.
 func (t *taker) reference(v, f reflect.Value) error {
 	if f.IsValid() && f.IsNil() {
 		f = reflect.Value{}
 	}
-	many := v.Kind() != reflect.Pointer
+	many := v.Kind() == reflect.Slice
 	switch {
 	case v.IsNil():
 		t.uint(isNil)
@@ -142,50 +139,12 @@ func (t *taker) reference(v, f reflect.Value) error {
 	t.uint(isNew)
 	if many {
 		t.uint(uint64(v.Len()))
-	}
-	switch v.Kind() {
-	case reflect.Slice:
 		return t.elements(v, f, f.IsValid())
-	case reflect.Map:
-		return t.entries(v, f)
 	}
 	if f.IsValid() {
 		f = f.Elem()
 	}
 	return t.value(v.Elem(), f)
-}
-
-// entries writes those of a map, in the order of their keys.
-func (t *taker) entries(v, f reflect.Value) error {
-	if !sortable(v.Type().Key()) {
-		return fmt.Errorf("a %s cannot be stored", v.Type())
-	}
-	for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), compare) {
-		var g reflect.Value
-		if f.IsValid() {
-			g = f.MapIndex(k)
-		}
-		if err := errors.Join(t.value(k, reflect.Value{}), t.value(v.MapIndex(k), g)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sortable reports whether the keys of a map have an order.
-func sortable(of reflect.Type) bool {
-	k := of.Kind()
-	return k == reflect.String || k >= reflect.Int && k <= reflect.Uint64
-}
-
-func compare(a, b reflect.Value) int {
-	switch {
-	case a.Kind() == reflect.String:
-		return cmp.Compare(a.String(), b.String())
-	case a.CanInt():
-		return cmp.Compare(a.Int(), b.Int())
-	}
-	return cmp.Compare(a.Uint(), b.Uint())
 }
 
 func identify(v reflect.Value) object {
