@@ -57,19 +57,15 @@ type Mixing struct {
 	Limit [][]float64
 	Max   int  // the largest T
 	MaxAt Pair // where
-	// Means of T over states under the stationary distribution of π. The first is
-	// over the actions that π does not take, the paper's "expected number" (NaN
-	// when π is randomised or no state that it visits has two actions). The second is over all
-	// actions. +Inf if a deviation of positive weight is never forgotten. NaN
-	// when the stationary distribution is not unique; see Stationary.
-	MeanNonGreedy, MeanUniform float64
-	// The first T at which the same means of the distance itself are below the
-	// threshold; 0 where the mean is NaN.
-	OfMeanNonGreedy, OfMeanUniform int
-	Infinite                       int        // how many T are Never
-	Why                            error      // the reason why the first of them is; nil when there is none
-	Stationary                     []float64  // nil when it is not unique
-	Structure                      *Structure // of the policy's chain
+	// MeanNonGreedy is the mean of T over states under the stationary distribution of π and
+	// over the actions that π does not take, the paper's "expected number". It is +Inf if a deviation
+	// of positive weight is never forgotten. It is NaN when π is randomised, no state that it visits
+	// has two actions, or the stationary distribution is not unique; see Stationary.
+	MeanNonGreedy float64
+	Infinite      int        // how many T are Never
+	Why           error      // the reason why the first of them is; nil when there is none
+	Stationary    []float64  // nil when it is not unique
+	Structure     *Structure // of the policy's chain
 }
 
 // MixingTime returns the exploration mixing time of every state and action under
@@ -91,7 +87,7 @@ func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &mixer{c: c, threshold: 2 * eta, limit: o.MaxSteps, row: map[Pair]int{}}
+	w := &mixer{c: c, threshold: 2 * eta, limit: o.MaxSteps}
 	if w.limit <= 0 {
 		w.limit = 100_000
 	}
@@ -99,9 +95,8 @@ func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
 	if err := w.deviations(m); err != nil {
 		return nil, err
 	}
-	w.means(m, pi)
 	err = w.run()
-	w.summarise()
+	w.summarise(m, pi)
 	return &w.Mixing, err
 }
 

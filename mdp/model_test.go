@@ -48,7 +48,7 @@ func TestAnyModel(t *testing.T) {
 	d := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
 	x := must.Get(mdp.MixingTime(task.Model, c.Policy, mdp.MixingOptions{}))(t)
 	y := must.Get(mdp.MixingTime(m, d.Policy, mdp.MixingOptions{}))(t)
-	if a.Value[0] != b.Value[0] || c.Gain[0] != d.Gain[0] || x.MeanUniform != y.MeanUniform {
+	if a.Value[0] != b.Value[0] || c.Gain[0] != d.Gain[0] || x.MeanNonGreedy != y.MeanNonGreedy {
 		t.Error("a model behind the interface is solved differently")
 	}
 }

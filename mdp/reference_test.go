@@ -141,9 +141,7 @@ type wantMixing struct {
 		TMax           *int `json:"T_max"`
 		Infinite       bool
 		NInfinite      int             `json:"n_infinite"`
-		TMeanUniform   *float64        `json:"T_mean_uniform_action"`
 		TMeanNonGreedy *float64        `json:"T_mean_nongreedy"`
-		TOfMeanD       *int            `json:"T_of_mean_d"`
 		DobrushinBound json.RawMessage `json:"dobrushin_bound"`
 	} `json:"T_eps"`
 	TTV []struct {
@@ -221,14 +219,8 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		if got.Max != orNeverInt(w.TMax) || got.Infinite != w.NInfinite || (got.Why != nil) != w.Infinite {
 			t.Errorf("T_%g: maximum %d, %d infinite, reason %v", w.Eps, got.Max, got.Infinite, got.Why)
 		}
-		if w.TMeanUniform != nil {
-			vectors.Close(t, "mean over all actions", got.MeanUniform, *w.TMeanUniform, 1e-10, 0)
-		}
 		if w.TMeanNonGreedy != nil {
 			vectors.Close(t, "mean over non-greedy actions", got.MeanNonGreedy, *w.TMeanNonGreedy, 1e-10, 0)
-		}
-		if w.TOfMeanD != nil && got.OfMeanUniform != *w.TOfMeanD {
-			t.Errorf("T of the mean distance = %d, want %d", got.OfMeanUniform, *w.TOfMeanD)
 		}
 		largest := 0.0
 		for _, row := range got.Limit {

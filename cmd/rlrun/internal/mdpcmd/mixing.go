@@ -41,9 +41,7 @@ Model, criterion and policy: rlrun mdp --help.
   max, max_at          largest T_ε and its {state, action}; null: never forgotten
   mean                 of T_ε over states as often as the policy visits them and
                        the actions that it does not take (the paper's)
-  mean_all             the same over all actions
-  of_mean, of_mean_all the first T at which the same mean of d_T is below ε
-                       (of these four null: infinite or not defined)
+                       (null: infinite or not defined)
   T, limit             T_ε and d_∞ by state and action; null: never; T is 0 where the
                        state lacks the action
   infinite, why        number of infinite T; the reason of the first
@@ -204,10 +202,6 @@ func (q *forgetting) print(w io.Writer) error {
 	}
 	if !math.IsNaN(q.MeanNonGreedy) {
 		t.Row("mean T_ε", mean(q.MeanNonGreedy), "over states, weighted by visits, and actions that the policy does not take")
-		t.Row("T of mean", steps(q.OfMeanNonGreedy), "first T at which the same mean of d_T is below ε")
-	}
-	if !math.IsNaN(q.MeanUniform) {
-		t.Row("mean, all", mean(q.MeanUniform), "mean T_ε over states, weighted by visits, and all actions")
 	}
 	if !math.IsNaN(q.span) {
 		t.Row("η·sp(h)", cli.Num(q.Eta*q.span), "bound on the effect of a deviation on the return after T_ε steps")
@@ -348,7 +342,7 @@ func (q *forgetting) json() map[string]any {
 		periods = append(periods, q.chain.Period[class])
 	}
 	out["chain"] = map[string]any{"ergodic": q.chain.Ergodic(), "unichain": q.chain.Unichain(), "aperiodic": q.chain.Aperiodic(), "periods": periods}
-	for _, key := range []string{"max", "max_at", "mean", "mean_all", "of_mean", "of_mean_all", "T", "limit", "infinite", "why", "worst_case", "bias_span", "spectrum", "sample", "estimate"} {
+	for _, key := range []string{"max", "max_at", "mean", "T", "limit", "infinite", "why", "worst_case", "bias_span", "spectrum", "sample", "estimate"} {
 		out[key] = nil
 	}
 	out["converged"] = q.converged
@@ -368,17 +362,12 @@ func (q *forgetting) json() map[string]any {
 	}
 	out["eta"], out["epsilon"] = q.Eta, q.Epsilon
 	out["max"], out["max_at"] = never(q.Max), map[string]int{"state": q.MaxAt.S, "action": q.MaxAt.A}
-	out["mean"], out["mean_all"] = cli.Number(q.MeanNonGreedy), cli.Number(q.MeanUniform)
+	out["mean"] = cli.Number(q.MeanNonGreedy)
 	if q.counts != nil {
 		out["estimate"] = map[string]any{"low": never(q.low), "high": never(q.high)}
 	}
 	if q.worst >= 0 {
 		out["worst_case"] = never(q.worst)
-	}
-	for key, t := range map[string]int{"of_mean": q.OfMeanNonGreedy, "of_mean_all": q.OfMeanUniform} {
-		if t > 0 {
-			out[key] = never(t)
-		}
 	}
 	out["T"], out["limit"], out["infinite"], out["bias_span"] = times, q.Limit, q.Infinite, cli.Number(q.span)
 	if q.Why != nil {
