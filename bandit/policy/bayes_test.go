@@ -156,7 +156,7 @@ func TestGittinsIsOptimal(t *testing.T) {
 		"vpi":     func(b beliefs, _ []bandit.Beta, _ clock) Policy { return newVPI(b) },
 		"index V": func(b beliefs, _ []bandit.Beta, c clock) Policy { return newIndex(b, c, bandit.V, 0) },
 		"knowledge gradient": func(b beliefs, _ []bandit.Beta, c clock) Policy {
-			return &knowledgeGradient{newRanked(b), c}
+			return &knowledgeGradient{timed{newRanked(b), c}}
 		},
 	} {
 		value := exactly(t, priors, h, pulls, policy)
@@ -214,7 +214,7 @@ func TestKnowledgeGradientOfOnePull(t *testing.T) {
 	} {
 		plan := must.Get(bandit.NewPlan(priors, bandit.Finite(1), 2, 0))(t)
 		got := exactly(t, priors, bandit.Finite(1), 2, func(b beliefs, _ []bandit.Beta, c clock) Policy {
-			return &knowledgeGradient{newRanked(b), c}
+			return &knowledgeGradient{timed{newRanked(b), c}}
 		})
 		vectors.Close(t, "value of the knowledge gradient", got, plan.Value(), 1e-12, 0)
 	}

@@ -30,7 +30,7 @@ func plainly(p Policy) Policy {
 		}
 		return &thompson{b}
 	case *stochasticPopulation:
-		return &stochastic{p.ranked, p.clock, p.low}
+		return &stochastic{p.timed, p.low}
 	}
 	panic("policy: there is no plain version")
 }

@@ -251,7 +251,7 @@ func TestStochasticOnOtherBeliefs(t *testing.T) {
 		for i := range probs {
 			probs[i] /= cells * cells
 		}
-		agree(t, "Algorithm 2 on betas", &stochastic{newRanked(b), c, 0}, 7, 20_000, probs)
+		agree(t, "Algorithm 2 on betas", &stochastic{timed{newRanked(b), c}, 0}, 7, 20_000, probs)
 	}
 }
 

@@ -16,13 +16,10 @@ type KnowledgeGradient struct{ Horizon }
 
 func (p KnowledgeGradient) build(*setting) (maker, error) {
 	c, err := p.clock(1)
-	return func(b beliefs) Policy { return &knowledgeGradient{newRanked(b), c} }, err
+	return func(b beliefs) Policy { return &knowledgeGradient{timed{newRanked(b), c}} }, err
 }
 
-type knowledgeGradient struct {
-	ranked
-	clock
-}
+type knowledgeGradient struct{ timed }
 
 func (k *knowledgeGradient) SelectArm(*rand.Rand) int {
 	left := k.left()
@@ -38,11 +35,6 @@ func (k *knowledgeGradient) SelectArm(*rand.Rand) int {
 		}
 	}
 	return selected
-}
-
-func (k *knowledgeGradient) Update(arm int, reward float64, rng *rand.Rand) {
-	k.tick()
-	k.ranked.Update(arm, reward, rng)
 }
 
 // improvement returns E max(q̄′, bestOther) − max(q̄, bestOther) for a mean q̄ that will

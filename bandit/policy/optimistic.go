@@ -43,8 +43,7 @@ func (p Optimistic) build(t *setting) (maker, error) {
 // (docs/theory.md §1.9) exceeds q̄_j, and at most λ_i − q̄_j. So arms are visited in descending order
 // of λ_i. It falls as ρ grows, so that while a finite horizon runs down an old one remains a bound.
 type optimistic struct {
-	ranked
-	clock
+	timed
 	kind    bandit.IndexKind
 	low     float64 // b
 	byGamma bool
@@ -55,7 +54,7 @@ type optimistic struct {
 }
 
 func newOptimistic(b beliefs, c clock, kind bandit.IndexKind, low float64, byGamma bool) *optimistic {
-	o := &optimistic{ranked: newRanked(b), clock: c, kind: kind, low: low, byGamma: byGamma}
+	o := &optimistic{timed: timed{newRanked(b), c}, kind: kind, low: low, byGamma: byGamma}
 	if b.populations != nil {
 		o.table = bandit.NewIndexTable(kind, c.share, b.populations[0].Len())
 	}

@@ -21,8 +21,7 @@ const (
 // optimistic, with the differences D of the pairs in place of q_i − q̄_j. A step
 // takes time proportional to the number of arms.
 type optimisticPairs struct {
-	ranked
-	clock
+	timed
 	kind        bandit.IndexKind
 	low         float64 // b
 	compare     string
@@ -32,7 +31,7 @@ type optimisticPairs struct {
 
 func newOptimisticPairs(b beliefs, c clock, kind bandit.IndexKind, low float64, compare string) *optimisticPairs {
 	k := b.populations[0].Len()
-	o := &optimisticPairs{ranked: newRanked(b), clock: c, kind: kind, low: low, compare: compare}
+	o := &optimisticPairs{timed: timed{newRanked(b), c}, kind: kind, low: low, compare: compare}
 	o.original = make([]float64, k)
 	if compare == withAllPairs {
 		k *= k
@@ -99,11 +98,6 @@ func (o *optimisticPairs) advantage(d []float64, q, mean float64) float64 {
 	return (1-o.share)*sum/n - gap
 }
 
-func (o *optimisticPairs) Update(arm int, reward float64, rng *rand.Rand) {
-	o.tick()
-	o.ranked.Update(arm, reward, rng)
-}
-
 // stochasticPairs is Algorithm 2 on populations compared in any way, arm by arm.
 //
 // With program set it selects like a published program of the paper's author.
@@ -112,8 +106,7 @@ func (o *optimisticPairs) Update(arm int, reward float64, rng *rand.Rand) {
 // the arm that was accepted last. So the first arm that passes is mostly
 // selected.
 type stochasticPairs struct {
-	ranked
-	clock
+	timed
 	low     float64 // b
 	members members
 	compare string
@@ -121,7 +114,7 @@ type stochasticPairs struct {
 }
 
 func newStochasticPairs(b beliefs, c clock, low float64, common bool, compare string, program bool) *stochasticPairs {
-	return &stochasticPairs{newRanked(b), c, low, newMembers(b.populations[0].Len(), common), compare, program}
+	return &stochasticPairs{timed{newRanked(b), c}, low, newMembers(b.populations[0].Len(), common), compare, program}
 }
 
 func (s *stochasticPairs) SelectArm(rng *rand.Rand) int {
@@ -180,9 +173,4 @@ func (s *stochasticPairs) take(arm, member int) {
 	if member >= 0 {
 		p.Take(member)
 	}
-}
-
-func (s *stochasticPairs) Update(arm int, reward float64, rng *rand.Rand) {
-	s.tick()
-	s.ranked.Update(arm, reward, rng)
 }

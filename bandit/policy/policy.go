@@ -95,6 +95,17 @@ func (r *ranked) Update(arm int, reward float64, rng *rand.Rand) {
 	r.means.set(arm, p.Mean())
 }
 
+// timed are ranked beliefs whose horizon runs down.
+type timed struct {
+	ranked
+	clock
+}
+
+func (t *timed) Update(arm int, reward float64, rng *rand.Rand) {
+	t.tick()
+	t.ranked.Update(arm, reward, rng)
+}
+
 // bestOther returns the largest mean among the arms other than arm, and whether
 // there are any.
 func (r *ranked) bestOther(arm int) (mean float64, ok bool) {

@@ -28,7 +28,7 @@ func (p OptimisticStochastic) build(t *setting) (maker, error) {
 	return func(b beliefs) Policy {
 		switch {
 		case b.populations == nil:
-			return &stochastic{newRanked(b), c, low}
+			return &stochastic{timed{newRanked(b), c}, low}
 		case p.Compare != withMean || program:
 			return newStochasticPairs(b, c, low, common, p.Compare, program)
 		}
@@ -39,8 +39,7 @@ func (p OptimisticStochastic) build(t *setting) (maker, error) {
 // stochastic is the policy on any belief. It is the oracle of the fast one for populations in
 // stochastic_fast.go.
 type stochastic struct {
-	ranked
-	clock
+	timed
 	low float64 // b
 }
 
@@ -62,11 +61,6 @@ func (s *stochastic) SelectArm(rng *rand.Rand) int {
 		}
 	}
 	return selected
-}
-
-func (s *stochastic) Update(arm int, reward float64, rng *rand.Rand) {
-	s.tick()
-	s.ranked.Update(arm, reward, rng)
 }
 
 // advantage is δp − (1−p)ρc, given ρc.

@@ -23,8 +23,7 @@ import (
 // ρ the arms that may score above zero are those with λ^U_i(ρ) > q̄_j. A ρ′
 // above ρ puts the arms that may win first.
 type stochasticPopulation struct {
-	ranked
-	clock
+	timed
 	low     float64 // b
 	members members
 	probs   []float64 // probs[m] = m/K
@@ -37,7 +36,7 @@ type stochasticPopulation struct {
 
 func newStochasticPopulation(b beliefs, c clock, low float64, common bool) *stochasticPopulation {
 	k := b.populations[0].Len()
-	s := &stochasticPopulation{ranked: newRanked(b), clock: c, low: low, members: newMembers(k, common),
+	s := &stochasticPopulation{timed: timed{newRanked(b), c}, low: low, members: newMembers(k, common),
 		probs: make([]float64, k+1), table: bandit.NewIndexTable(bandit.U, c.share, k),
 		tilt: c.share, excess: newTuner(b.len())}
 	for m := range s.probs {

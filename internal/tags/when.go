@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -112,8 +113,8 @@ func (f field) effective(v reflect.Value) error {
 			if c.holds(is) {
 				continue
 			}
-			if holds {
-				broken = append(broken, c.name+" "+is)
+			if text := c.name + " " + is; holds && !slices.Contains(broken, text) {
+				broken = append(broken, text)
 			}
 			holds = false
 		}
@@ -121,7 +122,7 @@ func (f field) effective(v reflect.Value) error {
 			return nil
 		}
 	}
-	return errors.New(f.name + " has no effect with " + strings.Join(unique(broken), " and ") + ": leave it out, or give it with " + f.effect())
+	return errors.New(f.name + " has no effect with " + strings.Join(broken, " and ") + ": leave it out, or give it with " + f.effect())
 }
 
 // condition is a part of a tag.
@@ -138,12 +139,7 @@ func parse(text string) condition {
 }
 
 func (c condition) holds(is string) bool {
-	for _, v := range c.values {
-		if v == is {
-			return !c.not
-		}
-	}
-	return c.not
+	return slices.Contains(c.values, is) != c.not
 }
 
 // value is that of the condition's parameter in v.
@@ -175,16 +171,4 @@ func (c condition) String() string {
 		return "no " + c.name
 	}
 	return c.name + " " + strings.Join(c.values, " or ")
-}
-
-// unique returns the list without what is there twice.
-func unique(list []string) (out []string) {
-	seen := map[string]bool{}
-	for _, x := range list {
-		if !seen[x] {
-			seen[x] = true
-			out = append(out, x)
-		}
-	}
-	return out
 }

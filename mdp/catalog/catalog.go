@@ -31,7 +31,9 @@ type Layout struct {
 // leftRight are the actions of the chains.
 var leftRight = []string{"left", "right"}
 
-func task(m *mdp.Tabular, err error) (*Task, error) {
+// task makes a task of a definition and the rows of its model.
+func task(d mdp.Definition, fill func(s, a int, row *mdp.Row)) (*Task, error) {
+	m, err := mdp.Generate(d, fill)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func RiverSwim(n int) (*Task, error) {
 	if n < 2 {
 		return nil, fmt.Errorf("RiverSwim has at least 2 states, not %d", n)
 	}
-	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwim", Description: "RiverSwim with the numbers of Osband's TabulaRL",
+	return task(mdp.Definition{Name: "RiverSwim", Description: "RiverSwim with the numbers of Osband's TabulaRL",
 		States: n, Actions: 2, ActionNames: leftRight, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			switch last := n - 1; {
@@ -69,7 +71,6 @@ func RiverSwim(n int) (*Task, error) {
 				row.Add(s+1, 0.35)
 			}
 		})
-	return task(m, err)
 }
 
 // RiverSwimStrehl is RiverSwim in the numbers of Strehl & Littman (2004, 2008).
@@ -81,7 +82,7 @@ func RiverSwimStrehl(n int) (*Task, error) {
 	if n < 3 {
 		return nil, fmt.Errorf("RiverSwim of Strehl & Littman has at least 3 states, not %d", n)
 	}
-	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwimStrehl", Description: "RiverSwim with the numbers of Strehl & Littman",
+	return task(mdp.Definition{Name: "RiverSwimStrehl", Description: "RiverSwim with the numbers of Strehl & Littman",
 		States: n, Actions: 2, ActionNames: leftRight, Initial: []mdp.Weight{{S: 1, P: 0.5}, {S: 2, P: 0.5}}},
 		func(s, a int, row *mdp.Row) {
 			switch last := n - 1; {
@@ -101,7 +102,6 @@ func RiverSwimStrehl(n int) (*Task, error) {
 				row.Add(s+1, 0.3)
 			}
 		})
-	return task(m, err)
 }
 
 // SixArms is the task of Strehl & Littman (2004): six rooms around a hall, the
@@ -111,7 +111,7 @@ func RiverSwimStrehl(n int) (*Task, error) {
 func SixArms() (*Task, error) {
 	enter := []float64{1, 0.15, 0.10, 0.05, 0.03, 0.01}
 	pay := []float64{133, 300, 800, 1660, 6000} // rooms 2..6
-	m, err := mdp.Generate(mdp.Definition{Name: "SixArms", Description: "SixArms (Strehl & Littman 2004)",
+	return task(mdp.Definition{Name: "SixArms", Description: "SixArms (Strehl & Littman 2004)",
 		States: 7, Actions: 6, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			switch {
@@ -128,7 +128,6 @@ func SixArms() (*Task, error) {
 				row.Add(0, 1)
 			}
 		})
-	return task(m, err)
 }
 
 // Chain is the chain of n ≥ 2 states, usually 5, of Dearden, Friedman & Russell
@@ -140,7 +139,7 @@ func Chain(n int) (*Task, error) {
 	if n < 2 {
 		return nil, fmt.Errorf("Chain has at least 2 states, not %d", n)
 	}
-	m, err := mdp.Generate(mdp.Definition{Name: "Chain", Description: "Chain (Dearden, Friedman & Russell 1998; Strens 2000)",
+	return task(mdp.Definition{Name: "Chain", Description: "Chain (Dearden, Friedman & Russell 1998; Strens 2000)",
 		States: n, Actions: 2, ActionNames: []string{"forward", "back"}, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			forward := []float64{1 - slip, slip}[a]
@@ -151,7 +150,6 @@ func Chain(n int) (*Task, error) {
 			}
 			row.AddRewarded(0, 1-forward, 2)
 		})
-	return task(m, err)
 }
 
 // DoubleLoop is the deterministic task of Watkins (1989) with two loops of five
@@ -159,7 +157,7 @@ func Chain(n int) (*Task, error) {
 // 1. The loop 5, 6, 7, 8 needs action b throughout (a leads back to 0) and pays
 // 2; both actions collect this reward in state 8.
 func DoubleLoop() (*Task, error) {
-	m, err := mdp.Generate(mdp.Definition{Name: "DoubleLoop", Description: "Double loop (Watkins 1989; Dearden, Friedman & Russell 1998)",
+	return task(mdp.Definition{Name: "DoubleLoop", Description: "Double loop (Watkins 1989; Dearden, Friedman & Russell 1998)",
 		States: 9, Actions: 2, ActionNames: []string{"a", "b"}, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			next := s + 1
@@ -177,7 +175,6 @@ func DoubleLoop() (*Task, error) {
 			}
 			row.Add(next, 1)
 		})
-	return task(m, err)
 }
 
 // Bandit is the Bernoulli bandit as a model with one state: arm a pays 1 with
@@ -186,11 +183,10 @@ func Bandit(means []float64) (*Task, error) {
 	if len(means) == 0 {
 		return nil, errors.New("a bandit has at least one arm")
 	}
-	m, err := mdp.Generate(mdp.Definition{Name: "Bandit", Description: "Bernoulli bandit", States: 1, Actions: len(means)},
+	return task(mdp.Definition{Name: "Bandit", Description: "Bernoulli bandit", States: 1, Actions: len(means)},
 		func(_, a int, row *mdp.Row) {
 			row.Add(0, 1)
 			row.Reward(means[a])
 			row.Noise.Bernoulli = true
 		})
-	return task(m, err)
 }

@@ -23,7 +23,7 @@ func Garnet(states, actions, branching int, seed uint64) (*Task, error) {
 		deck[i] = i
 	}
 	cuts := make([]float64, branching+1)
-	m, err := mdp.Generate(mdp.Definition{Name: "Garnet", States: states, Actions: actions,
+	return task(mdp.Definition{Name: "Garnet", States: states, Actions: actions,
 		Description: fmt.Sprintf("Garnet(%d,%d,%d), seed %d", states, actions, branching, seed)},
 		func(_, _ int, row *mdp.Row) {
 			cuts[0], cuts[branching] = 0, 1
@@ -38,5 +38,4 @@ func Garnet(states, actions, branching int, seed uint64) (*Task, error) {
 			}
 			row.Reward(rng.NormFloat64())
 		})
-	return task(m, err)
 }

@@ -88,19 +88,19 @@ func (f *floor) move(cell, direction int) int {
 	return f.number[row*f.cols+col]
 }
 
-// layout places states, given the open cell of each or -1.
-func (f *floor) layout(states int, cell func(s int) int) *Layout {
-	l := &Layout{Rows: f.rows, Cols: f.cols, Wall: f.wall, Cell: make([]int, states)}
-	for s := range l.Cell {
-		l.Cell[s] = -1
-		if k := cell(s); k >= 0 {
-			l.Cell[s] = f.cells[k]
-		}
+// task makes a task on the map of a definition and the rows of its model. State s is in open cell
+// s modulo their number.
+func (f *floor) task(d mdp.Definition, fill func(s, a int, row *mdp.Row)) (*Task, error) {
+	t, err := task(d, fill)
+	if err != nil {
+		return nil, err
 	}
-	return l
+	t.Layout = &Layout{Rows: f.rows, Cols: f.cols, Wall: f.wall, Cell: make([]int, d.States)}
+	for s := range d.States {
+		t.Layout.Cell[s] = f.cells[s%len(f.cells)]
+	}
+	return t, nil
 }
-
-func same(s int) int { return s }
 
 // Grid describes a GridWorld.
 type Grid struct {
@@ -163,7 +163,7 @@ func GridWorld(g Grid) (*Task, error) {
 	if !g.Continuing {
 		d.Terminal = goals
 	}
-	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
+	return f.task(d, func(s, a int, row *mdp.Row) {
 		if goal[s] {
 			if g.Continuing {
 				for _, k := range starts {
@@ -185,10 +185,6 @@ func GridWorld(g Grid) (*Task, error) {
 			add(side, g.Slip/2)
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Task{Model: m, Layout: f.layout(len(f.cells), same)}, nil
 }
 
 // FourRooms is the task of Sutton, Precup & Singh (1999): 104 cells, row by row,
@@ -221,7 +217,7 @@ func FourRooms(continuing bool) (*Task, error) {
 	if !continuing {
 		d.Terminal = []int{goal}
 	}
-	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
+	return f.task(d, func(s, a int, row *mdp.Row) {
 		if s == goal {
 			if continuing {
 				row.Add(start, 1)
@@ -241,8 +237,4 @@ func FourRooms(continuing bool) (*Task, error) {
 			row.AddRewarded(next, p, r)
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Task{Model: m, Layout: f.layout(len(f.cells), same)}, nil
 }

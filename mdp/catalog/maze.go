@@ -49,7 +49,7 @@ func Maze(goal MazeGoal) (*Task, error) {
 		}
 	}
 	pay := func(held int) float64 { return worth[bits.OnesCount(uint(held))] }
-	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
+	return f.task(d, func(s, a int, row *mdp.Row) {
 		held, cell := s/cells, s%cells
 		if cell == exit {
 			if goal != MazeAbsorbing {
@@ -79,8 +79,4 @@ func Maze(goal MazeGoal) (*Task, error) {
 			add(side, slip/2)
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Task{Model: m, Layout: f.layout(8*cells, func(s int) int { return s % cells })}, nil
 }

@@ -46,7 +46,7 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 	for _, s := range starts {
 		d.Initial = append(d.Initial, mdp.Weight{S: s, P: 1 / float64(len(starts))})
 	}
-	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
+	t, err := f.task(d, func(s, a int, row *mdp.Row) {
 		if c := f.mark[f.cells[s]]; c == 'H' || c == 'G' {
 			return
 		}
@@ -65,11 +65,11 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := 100
+	t.Limit = 100
 	if len(f.cells) > 16 {
-		limit = 200
+		t.Limit = 200
 	}
-	return &Task{Model: m, Layout: f.layout(len(f.cells), same), Limit: limit}, nil
+	return t, nil
 }
 
 // CliffWalking is Gymnasium's CliffWalking-v1 (Sutton & Barto 2018, Example 6.6):
@@ -82,7 +82,7 @@ func CliffWalking() (*Task, error) {
 		return nil, err
 	}
 	start, goal := f.find('S')[0], f.find('G')[0]
-	m, err := mdp.Generate(mdp.Definition{Name: "CliffWalking", Description: "Cliff walking (Sutton & Barto)",
+	return f.task(mdp.Definition{Name: "CliffWalking", Description: "Cliff walking (Sutton & Barto)",
 		States: len(f.cells), Actions: 4, ActionNames: cliffActions, Initial: []mdp.Weight{{S: start, P: 1}}, Terminal: []int{goal}},
 		func(s, a int, row *mdp.Row) {
 			if s == goal {
@@ -97,10 +97,6 @@ func CliffWalking() (*Task, error) {
 				row.Reward(-1)
 			}
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &Task{Model: m, Layout: f.layout(len(f.cells), same)}, nil
 }
 
 // Taxi is Gymnasium's Taxi-v3 (Dietterich 2000), with the wall that version has
