@@ -114,7 +114,7 @@ type Reducer struct {
 	evaluator mdp.AverageSolver
 	policies  []mdp.Deterministic // of the mean and the members: where to start
 	solver    mdp.DiscountedSolver
-	optimal   [][]float64            // discounted values of those policies, if found by iteration
+	optimal   [][]float64 // discounted values of those policies, if found by iteration
 	last      []lastValues
 }
 
