@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -126,6 +128,33 @@ func TestNodeErrors(t *testing.T) {
 	}
 	if _, err := vector.Render.Ask(t.Context(), env, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("drawn: %v", err)
+	}
+}
+
+// What a step returns is checked as it is, and not made a number or a boolean.
+func TestNodeCasts(t *testing.T) {
+	node(t) // or skip
+	sdk := must.Get(filepath.Abs("node/rlrun.js"))(t)
+	steps := []string{`{ observation: 0, reward: "1" }`, `{ observation: 0, reward: null }`, `{ observation: 0, reward: true }`, `{ observation: "0", reward: 1 }`,
+		`{ observation: 0.5, reward: 1 }`, `{ observation: 0, reward: 1, terminated: "False" }`, `{ observation: 0, reward: 1, truncated: 1 }`, `{ reward: 1 }`}
+	script := filepath.Join(t.TempDir(), "casts.mjs")
+	must.Do(t, os.WriteFile(script, []byte(`import { serve } from "`+sdk+`";
+class Casts {
+  constructor({ kind }) { this.kind = kind; }
+  get spec() { return { observation: { n: 2 }, action: { n: 2 }, rewardLow: 0, rewardHigh: 1 }; }
+  reset() { return 0; }
+  step() { return [`+strings.Join(steps, ", ")+`][this.kind]; }
+}
+const params = { type: 'object', properties: { kind: { type: 'integer', description: 'The step.' } } };
+serve({ id: 'test/casts@1', doc: 'Steps of other types.', params, Environment: Casts });
+`), 0o600))
+	p := must.Get(plugin.Launch(t.Context(), plugin.LaunchOptions{Name: "casts", Command: "node", Args: []string{script}}))(t)
+	defer p.Close()
+	for kind, step := range steps {
+		err := rltest.CheckPlugin(t.Context(), p, fmt.Appendf(nil, `{"kind": %d}`, kind))
+		if err == nil || !strings.Contains(err.Error(), "an integer, a number and two booleans are asked for") {
+			t.Errorf("%s: %v", step, err)
+		}
 	}
 }
 

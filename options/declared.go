@@ -6,6 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -113,13 +116,14 @@ func CheckDeclared(list []DeclaredOption, states, actions int) error {
 	seen := map[string]bool{Greedy.String(): true}
 	for i := range list {
 		o := &list[i]
+		shown := norm.NFC.String(strings.TrimSpace(o.Name)) // what readers can tell apart
 		switch {
-		case o.Name == "":
+		case shown == "":
 			return fmt.Errorf("option %d has no name", i)
-		case seen[o.Name]:
-			return fmt.Errorf("option %d has the name %q of another", i, o.Name)
+		case seen[shown]:
+			return fmt.Errorf("option %d has the name %q of another, or looks like it", i, o.Name)
 		}
-		seen[o.Name] = true
+		seen[shown] = true
 		if err := o.check(states, actions); err != nil {
 			return fmt.Errorf("option %q: %w", o.Name, err)
 		}

@@ -21,8 +21,8 @@ function random(seed) {
 
 class Gambler {
   constructor({ goal = 100, heads = 0.4 }) {
-    if (!(Number.isInteger(goal) && goal >= 2 && heads >= 0 && heads <= 1)) {
-      throw new Failure('CODE_INVALID_PARAMS', `goal is ${goal}, must be at least 2; heads is ${heads}, must be in [0,1]`);
+    if (!(Number.isInteger(goal) && goal >= 2 && goal <= 1e6 && heads >= 0 && heads <= 1)) {
+      throw new Failure('CODE_INVALID_PARAMS', `goal is ${goal}, must be in [2,1000000]; heads is ${heads}, must be in [0,1]`);
     }
     Object.assign(this, { goal, heads });
   }
@@ -74,7 +74,7 @@ serve({
     type: 'object',
     additionalProperties: false,
     properties: {
-      goal: { type: 'integer', minimum: 2, default: 100, description: 'Capital at which the gambler stops.' },
+      goal: { type: 'integer', minimum: 2, maximum: 1000000, default: 100, description: 'Capital at which the gambler stops.' },
       heads: { type: 'number', minimum: 0, maximum: 1, default: 0.4, description: 'Probability that a bet is won.' },
     },
   },

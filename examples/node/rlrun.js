@@ -80,11 +80,15 @@ class Instance {
     const outcome = blame(i, () => (signal === 1
       ? this.copies[i].step(action)
       : { observation: this.copies[i].reset(seed), reward: 0 }));
-    out.observations[k] = BigInt(outcome.observation);
-    out.rewards[k] = outcome.reward;
-    out.terminated[k] = outcome.terminated ? 1 : 0;
-    out.truncated[k] = outcome.truncated ? 1 : 0;
-    this.running[i] = !outcome.terminated && !outcome.truncated;
+    const { observation, reward, terminated = false, truncated = false } = outcome;
+    if (!Number.isSafeInteger(observation) || typeof reward !== 'number' || typeof terminated !== 'boolean' || typeof truncated !== 'boolean') {
+      throw new Failure('CODE_UNSPECIFIED', `an integer, a number and two booleans are asked for, and the step is ${JSON.stringify(outcome)}`, i);
+    }
+    out.observations[k] = BigInt(observation);
+    out.rewards[k] = reward;
+    out.terminated[k] = Number(terminated);
+    out.truncated[k] = Number(truncated);
+    this.running[i] = !terminated && !truncated;
   }
 
 }

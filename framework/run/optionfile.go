@@ -1,10 +1,12 @@
 package run
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -16,17 +18,17 @@ import (
 // optionFile is a file of declared options, in YAML or JSON (docs/exploration.md). States and
 // actions are counted from 0.
 type optionFile struct {
-	States  int `yaml:"states"`
-	Actions int `yaml:"actions"`
+	States  number `yaml:"states"`
+	Actions number `yaml:"actions"`
 	Options []struct {
 		Name string `yaml:"name"`
 		// Policy maps states to an action, or to the probabilities of all. In other states the
 		// option ends.
-		Policy map[int]yaml.Node `yaml:"policy"`
+		Policy map[number]yaml.Node `yaml:"policy"`
 		// Initiation lists states. Default: those of the policy in which it does not surely end.
-		Initiation []int `yaml:"initiation"`
+		Initiation []number `yaml:"initiation"`
 		// End maps states of the policy to probabilities of ending on arrival. Default: 0.
-		End map[int]float64 `yaml:"end"`
+		End map[number]float64 `yaml:"end"`
 	} `yaml:"options"`
 }
 
@@ -43,14 +45,60 @@ func readOptions(path string) ([]options.DeclaredOption, error) {
 	return list, nil
 }
 
+// decodeOptions reads what a file says, and nothing else: package yaml takes a missing value for
+// 0, and reads the first document only.
+func decodeOptions(data []byte) (f optionFile, err error) {
+	var text yaml.Node
+	if err := yaml.Unmarshal(data, &text); err != nil {
+		return f, err
+	}
+	if line := missing(&text); line > 0 {
+		return f, fmt.Errorf("line %d: a value is missing", line)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); err != nil {
+		return f, err
+	}
+	if dec.Decode(&text) == nil {
+		return f, fmt.Errorf("line %d: a second document", text.Line)
+	}
+	return f, nil
+}
+
+// missing returns the line of a value that is none, 0 if there is none.
+func missing(n *yaml.Node) int {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return n.Line
+	}
+	for _, child := range n.Content {
+		if line := missing(child); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// number is a whole number, also in quotes, as keys of JSON are. Package yaml would drop the
+// fraction of another one.
+type number int
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (x *number) UnmarshalYAML(n *yaml.Node) error {
+	i, err := strconv.Atoi(n.Value)
+	if err != nil || n.Value != strconv.Itoa(i) {
+		return fmt.Errorf("line %d: %s is no whole number like 12", n.Line, n.Value)
+	}
+	*x = number(i)
+	return nil
+}
+
 // mostEntries bounds states times actions.
 const mostEntries = 1 << 24
 
 func parseOptions(data []byte) ([]options.DeclaredOption, error) {
-	var f optionFile
-	dec := yaml.NewDecoder(strings.NewReader(string(data)))
-	dec.KnownFields(true)
-	if err := dec.Decode(&f); err != nil {
+	f, err := decodeOptions(data)
+	if err != nil {
 		return nil, fmt.Errorf("no file of options: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	if f.States < 1 || f.Actions < 1 || f.States > mostEntries/f.Actions {
@@ -77,9 +125,11 @@ func parseOptions(data []byte) ([]options.DeclaredOption, error) {
 			if node.Kind == yaml.SequenceNode && o.Rows == nil {
 				o.Rows = make([][]float64, f.States)
 			}
-			if err := node.Decode(&o.Actions[s]); node.Kind != yaml.SequenceNode && err != nil {
+			var a number
+			if err := node.Decode(&a); node.Kind != yaml.SequenceNode && err != nil {
 				return nil, fail("policy of state %d: must be the number of an action, or a list of probabilities", s)
 			}
+			o.Actions[s] = int(a)
 		}
 		for s, p := range x.End {
 			if _, acts := x.Policy[s]; !acts && p != 1 {
@@ -94,7 +144,7 @@ func parseOptions(data []byte) ([]options.DeclaredOption, error) {
 			for s, node := range x.Policy {
 				row := make([]float64, f.Actions)
 				if node.Kind != yaml.SequenceNode {
-					if a := o.Actions[s]; a >= 0 && a < f.Actions {
+					if a := o.Actions[s]; a >= 0 && a < int(f.Actions) {
 						row[a] = 1
 					}
 				} else if err := node.Decode(&row); err != nil {
@@ -120,7 +170,7 @@ func parseOptions(data []byte) ([]options.DeclaredOption, error) {
 		}
 		list = append(list, o)
 	}
-	if err := options.CheckDeclared(list, f.States, f.Actions); err != nil {
+	if err := options.CheckDeclared(list, int(f.States), int(f.Actions)); err != nil {
 		return nil, err
 	}
 	return list, nil

@@ -26,13 +26,13 @@ impl Gambler {
 
 impl Environment for Gambler {
     fn new(params: &Value) -> Result<Self, Failure> {
-        let goal = params.get("goal").and_then(Value::as_i64).unwrap_or(100);
-        let heads = params.get("heads").and_then(Value::as_f64).unwrap_or(0.4);
-        if goal < 2 || !(0.0..=1.0).contains(&heads) {
-            let text =
-                format!("goal is {goal}, must be at least 2; heads is {heads}, must be in [0,1]");
+        // A value that does not fit is refused, and does not become the default.
+        let goal = params.get("goal").map_or(Some(100), Value::as_i64);
+        let heads = params.get("heads").map_or(Some(0.4), Value::as_f64);
+        let (Some(goal @ 2..=1_000_000), Some(heads @ 0.0..=1.0)) = (goal, heads) else {
+            let text = format!("goal must be in [2,1000000] and heads in [0,1], not {params}");
             return Err(Failure::new(Code::InvalidParams, text));
-        }
+        };
         Ok(Gambler {
             goal,
             heads,
@@ -82,7 +82,7 @@ fn main() {
             "type": "object",
             "additionalProperties": false,
             "properties": {
-                "goal": {"type": "integer", "minimum": 2, "default": 100, "description": "Capital at which the gambler stops."},
+                "goal": {"type": "integer", "minimum": 2, "maximum": 1000000, "default": 100, "description": "Capital at which the gambler stops."},
                 "heads": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.4, "description": "Probability that a bet is won."}
             }
         }),

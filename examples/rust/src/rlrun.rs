@@ -179,12 +179,17 @@ impl<E: Environment> Instance<E> {
                 ));
             }
             1 => self.copies[i].step(action),
-            _ => Outcome {
-                observation: self.copies[i].reset(seed.unwrap_or(0)),
-                reward: 0.0,
-                terminated: false,
-                truncated: false,
-            },
+            _ => {
+                let seed = seed.ok_or_else(|| {
+                    Failure::at(Code::Unspecified, i, "an episode without a seed")
+                })?;
+                Outcome {
+                    observation: self.copies[i].reset(seed),
+                    reward: 0.0,
+                    terminated: false,
+                    truncated: false,
+                }
+            }
         };
         self.observations[i] = outcome.observation;
         self.rewards[i] = outcome.reward;

@@ -1,0 +1,56 @@
+package run
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// A file of options says what it says: no missing value is 0, no fraction is dropped, and no
+// second document is passed over. JSON has the same meaning as YAML.
+func TestOptionFiles(t *testing.T) {
+	text := func(policy string) string {
+		return "states: 3\nactions: 2\noptions:\n  - {name: a, policy: " + policy + "}\n"
+	}
+	inYAML := must.Get(parseOptions([]byte(text("{0: 1, 1: 1}, end: {1: 0.5}, initiation: [0]"))))(t)
+	inJSON := must.Get(parseOptions([]byte(`{"states": 3, "actions": 2, "options": [{"name": "a", "policy": {"0": 1, "1": 1}, "end": {"1": 0.5}, "initiation": [0]}]}`)))(t)
+	if !reflect.DeepEqual(inYAML, inJSON) {
+		t.Errorf("%+v in YAML, %+v in JSON", inYAML, inJSON)
+	}
+	for policy, want := range map[string]string{
+		"{0: , 1: 1}":               "line 4: a value is missing",
+		"{0: [null, 1]}":            "line 4: a value is missing",
+		"{0: 1}, end: {0: }":        "line 4: a value is missing",
+		"{0: 1.5}":                  "must be the number of an action",
+		"{0: 0x1}":                  "must be the number of an action",
+		"{0: true}":                 "must be the number of an action",
+		"{0: 1, 0x0: 0}":            "0x0 is no whole number",
+		"{0: 1, \"0\": 0}":          "already defined",
+		"{0: 1}, initiation: [0.5]": "0.5 is no whole number",
+		"{0: 1}, end: {0: .nan}, initiation: [0]": "NaN",
+		"{0: [.nan, 1]}":               "NaN",
+		"{0: 1}}\n  - {name: \"a \"":   "looks like it",
+		"{0: 1}}\n---\n{states: 4":     "line 5: a second document",
+		"{0: 1}}\nstates: 3\n{name: a": "line 6",
+	} {
+		if got, err := parseOptions([]byte(text(policy))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v; want %q", policy, got, err, want)
+		}
+	}
+	if _, err := parseOptions([]byte("states: 3.5\nactions: 2\n")); err == nil || !strings.Contains(err.Error(), "3.5 is no whole number") {
+		t.Error(err)
+	}
+}
+
+// Whatever is in a file of options, it is read or refused with an error of one line.
+func FuzzOptions(f *testing.F) {
+	f.Add([]byte("states: 3\nactions: 2\noptions:\n  - {name: a, policy: {0: 1, 1: [0.5, 0.5]}, end: {1: 0.5}, initiation: [0]}\n"))
+	f.Add([]byte(`{"states": 1, "actions": 1, "options": [{"name": "a", "policy": {"0": 0}}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := parseOptions(data); err != nil && (err.Error() == "" || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("%q", err)
+		}
+	})
+}
