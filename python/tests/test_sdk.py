@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import py_compile
+import re
 import subprocess
 import sys
 import sysconfig
@@ -23,7 +24,7 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 import rlrun
-from rlrun import _decisions, _lanes, _log, _server, _sources, errors, params, spaces
+from rlrun import _decisions, _lanes, _log, _rules, _server, _sources, errors, params, spaces
 from rlrun._lanes import (
     ALL,
     CONTINUE,
@@ -820,7 +821,7 @@ def test_options_ask_for_steps() -> None:
         (rlrun.Problems(["a", "b"], TWO, steps=[0, -1]), "steps are .* must be whole numbers of at least 0"),
         ([rlrun.Problem(["a"], [[0]])], "1 problems for 2 lanes"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), must be .* \(1, 1\)"),
-        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values are no array of numbers"),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values has elements of the type"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [[0]], greedy=-1)], "the greedy option is number -1 of 1"),
     ],
 )
@@ -1097,3 +1098,58 @@ def test_a_close_that_hangs_is_named(capsys: pytest.CaptureFixture[str], monkeyp
     monkeypatch.setattr(_lanes, "print", tell, raising=False)
     AgentCopies(Slow).open(rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2)), 1)
     assert capsys.readouterr().err == "Slow.close has not returned after 1 s\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"policy": {1.5: 0}}, "the policy's state 1.5 is not in 0..2"),
+        ({"policy": {True: 0}}, "the policy's state True is not in"),
+        ({"policy": {0: True}}, "in state 0 the action True is not in 0..1"),
+        ({"policy": {0: 0.5}}, "in state 0 the action 0.5 is not in"),
+        ({"policy": {0: "1"}}, "in state 0 the action '1' is not in"),
+        ({"policy": {0: ["0", "1"]}}, "actions in state 0 has elements of the type"),
+        ({"policy": {0: np.ma.array([0.0, 1.0], mask=[True, False])}}, "actions in state 0 is masked"),
+        ({"policy": {0: 0}, "end": {0: "0.5"}}, "the probability of ending in state 0 has the type str"),
+        ({"policy": {0: 0}, "end": {0: None}}, "the probability of ending in state 0"),
+        ({"policy": {0: 0}, "end": {1: 0.5}}, "no policy in state 1, where it surely ends"),
+    ],
+)
+def test_options_are_not_cast(option: dict[str, Any], message: str) -> None:
+    """What an option says is checked in the type in which it arrives."""
+    with pytest.raises(errors.InvalidAnswer, match=re.escape(message)):
+        _rules._option(rlrun.DeclaredOption("o", **option), 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.array([True]), "choose answered np.True_"),
+        (np.array([0.0]), "choose answered np.float64(0.0)"),
+        (np.ma.array([1], mask=[True]), "choose answered masked numbers"),
+        ((np.array([0]), {"x": ["1"]}), "the numbers 'x' for the log has elements of the type"),
+        ((np.array([0]), {"x": np.ma.array([1.0], mask=[True])}), "the numbers 'x' for the log is masked"),
+    ],
+)
+def test_answers_of_rules_are_not_cast(answer: Any, message: str) -> None:
+    """Numbers of options and of the log are checked in the type in which they arrive."""
+
+    class Says(rlrun.VectorRule):
+        id = "test/says@1"
+
+        def choose(self, _: rlrun.Decisions) -> Any:
+            return answer
+
+    instance = _rules.RuleInstance(Says(), rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2)), lambda _: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(errors.InvalidAnswer, match=re.escape(message)):
+        instance._all(Sized(np.zeros((1, 2, 1))), np.arange(1))  # type: ignore[arg-type]
+
+
+class Sized:
+    """Decisions of one lane, as far as they are looked at."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)

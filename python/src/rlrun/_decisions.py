@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.errors import InvalidAction, InvalidAnswer
 from rlrun.options import Problem, Problems
-from rlrun.spaces import Array
+from rlrun.spaces import Array, any_array
 
 
 @dataclass
@@ -83,7 +83,7 @@ def _columns(p: Problems, lanes: int) -> Decisions:
     values = _numbers(p.values, "values")
     members = values.shape[-1] if values.ndim else 0
     _check(values, (lanes, n, members), "values")
-    offered = np.ones((lanes, n), np.bool_) if p.offered is None else np.asarray(p.offered)
+    offered = np.ones((lanes, n), np.bool_) if p.offered is None else any_array(p.offered, "offered")
     _check(offered, (lanes, n), "offered")
     if offered.dtype != np.bool_:
         raise InvalidAnswer(f"offered is an array of {offered.dtype}, must be of bool")
@@ -181,13 +181,7 @@ def _pairs(pairs: Any) -> NDArray[np.float64]:
 
 
 def _numbers(values: Any, name: str) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values)
-    except Exception as e:  # rows of unequal lengths, or whatever others' arrays raise
-        raise InvalidAnswer(f"{name} are no array of numbers: {e}") from e
-    if array.dtype.kind not in "biuf":
-        raise InvalidAnswer(f"{name} are no array of numbers, but of {array.dtype}")
-    return array.astype(np.float64)
+    return any_array(values, name).astype(np.float64)
 
 
 def _names(names: Any) -> int:

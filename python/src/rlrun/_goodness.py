@@ -48,9 +48,7 @@ class Goodness:
         if len(environments) == 1:
             return rows.assign(value=-rows["value"] if self.lower_is_better else rows["value"])
         if missing := [e for e in environments if e not in self.scores]:
-            raise ValueError(
-                f"{missing[0]} has no known scale for {self.metric}, so that environments have no mean"
-            )
+            raise ValueError(f"{missing[0]} has no known scale for {self.metric}, so that environments have no mean")
         scale = _pandas().DataFrame.from_dict(self.scores, orient="index")
         low, high = (rows["environment"].map(scale[column]) for column in ("low", "high"))
         return rows.assign(value=(rows["value"] - low) / (high - low))

@@ -13,6 +13,7 @@ from rlrun._pb import plugin_pb2 as pb
 from rlrun.environment import Spec
 from rlrun.errors import InvalidAnswer, blame
 from rlrun.rules import Decisions, DeclaredOption, Experience, OptionSource, Rule, VectorRule
+from rlrun.spaces import any_array, as_array, shown
 
 
 class RuleInstance:
@@ -91,16 +92,18 @@ class RuleInstance:
     def _all(self, d: Decisions, rows: NDArray[Any]) -> tuple[Any, Mapping[str, Any]]:
         out = self.rule.choose(d)  # type: ignore[arg-type]
         answer, log = out if isinstance(out, tuple) else (out, {})
+        if np.ma.is_masked(answer):
+            raise InvalidAnswer(f"choose answered masked numbers ({shown(answer)}): fill them in")
         answer = np.asarray(answer)
         if answer.shape != (len(d),):
             raise InvalidAnswer(f"choose answered an array of shape {answer.shape} for {len(d)} decisions")
         if answer.dtype.kind not in "iu":
-            bad = [i for i, x in enumerate(answer.tolist()) if not isinstance(x, int)]
+            bad = [i for i, x in enumerate(answer.tolist()) if type(x) is not int]
             error = InvalidAnswer(f"choose answered {answer[bad[0]]!r}, which is not the number of an option")
             blame(error, int(rows[bad[0]]))
             raise error
         for name, logged in log.items():
-            column = np.asarray(logged, np.float64)
+            column = any_array(logged, f"the numbers {name!r} for the log").astype(np.float64)
             if column.shape != (len(d),):
                 raise InvalidAnswer(
                     f"the numbers {name!r} for the log have shape {column.shape} for {len(d)} decisions"
@@ -127,7 +130,7 @@ class RuleInstance:
                     raise _not_offered(int(answer), d.values.shape[1], row)
                 chosen[i] = answer
                 for name, x in numbers.items():
-                    if np.isnan(x):
+                    if np.isnan(as_array(x, (), f"the number {name!r} for the log")):
                         raise InvalidAnswer(f"the number {name!r} for the log is NaN")
                     log.setdefault(name, np.full(len(d), np.nan))[i] = x
             except BaseException as e:
@@ -185,33 +188,35 @@ def _option(o: Any, states: int, actions: int) -> pb.DeclaredOption:
     if not isinstance(o, DeclaredOption):
         raise InvalidAnswer(f"options answered {o!r}, which is no rlrun.DeclaredOption")
 
-    def state(s: Any, what: str) -> int:
-        if not 0 <= s < states:
-            raise InvalidAnswer(f"option {o.name!r}: {what} has state {s}, and the states are 0 to {states - 1}")
-        return int(s)
+    def whole(x: Any, n: int, what: str) -> int:
+        if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or not 0 <= x < n:
+            raise InvalidAnswer(f"option {o.name!r}: {what} {shown(x)} is not in 0..{n - 1}")
+        return int(x)
+
+    def numbers(x: Any, shape: tuple[int, ...], what: str) -> NDArray[Any]:
+        return as_array(x, shape, f"option {o.name!r}: {what}")
 
     rows = np.zeros((states, actions))
     rows[:, 0] = 1
     end = np.ones(states)
     for s, a in o.policy.items():
-        at = state(s, "the policy")
-        end[at] = o.end.get(s, 0)
+        at = whole(s, states, "the policy's state")
+        end[at] = numbers(o.end.get(s, 0), (), f"the probability of ending in state {s}")
         if np.ndim(a) == 0:
-            if not 0 <= a < actions or a != int(a):
-                raise InvalidAnswer(f"option {o.name!r}: action {a} in state {s} is not in 0..{actions - 1}")
             rows[at] = 0
-            rows[at, int(a)] = 1
-        elif np.shape(a) != (actions,):
-            raise InvalidAnswer(f"option {o.name!r}: {np.size(a)} probabilities in state {s} for {actions} actions")
+            rows[at, whole(a, actions, f"in state {s} the action")] = 1
         else:
-            rows[at] = a
+            rows[at] = numbers(a, (actions,), f"the probabilities of actions in state {s}")
+    for s, p in o.end.items():
+        if s not in o.policy and p != 1:
+            raise InvalidAnswer(f"option {o.name!r}: it has no policy in state {s}, where it surely ends")
     begins = np.zeros(states, np.uint8)
     for s in o.initiation if o.initiation is not None else [s for s in o.policy if end[s] < 1]:
         if s not in o.policy:
             raise InvalidAnswer(
-                f"option {o.name!r}: it may begin in state {state(s, 'the initiation set')}, where it has no policy"
+                f"option {o.name!r}: it may begin in state {whole(s, states, 'the state')}, where it has no policy"
             )
-        begins[s] = 1
+        begins[whole(s, states, "the state of the initiation set")] = 1
     sure = bool((rows.max(axis=1) == 1).all())
     return pb.DeclaredOption(
         name=o.name,

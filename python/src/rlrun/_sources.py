@@ -33,7 +33,8 @@ def imported() -> dict[str, str]:
     Python, and the host pins it without that. The digest of a module that was loaded is of the source that was compiled
     (see `_loading`); the file of any other is read now, and it is not loaded later if it has changed then.
     """
-    return _imported((*sys.modules, *_loading.loaded.items(), *_loading.run.items()))
+    modules = [(name, id(module)) for name, module in list(sys.modules.items())]
+    return _imported((*modules, *_loading.loaded.items(), *_loading.run.items()))
 
 
 @functools.lru_cache(maxsize=1)  # the host asks after every batch of runs

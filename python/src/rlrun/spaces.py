@@ -268,14 +268,14 @@ def as_entry(space: Space, value: Any, name: str) -> Any:
 
 def as_array(value: Any, shape: tuple[int, ...], name: str) -> Array:
     """Return an answer as an array of a shape, in the type in which it arrived, or say what is wrong with it."""
-    array = _array(value, name)
+    array = any_array(value, name)
     if array.shape != shape:
         cure = ": return x.item()" if not shape and array.size == 1 else ""
         raise InvalidAnswer(f"{name} of shape {array.shape}, must be of shape {shape}{cure}")
     return array
 
 
-def _array(value: Any, name: str) -> Array:
+def any_array(value: Any, name: str) -> Array:
     """Return an answer as an array in the type in which it arrived."""
     if np.ma.is_masked(value):
         raise InvalidAnswer(f"{name} is masked ({shown(value)}), which is no number: fill it in")
@@ -332,7 +332,7 @@ def as_number(value: Any, name: str) -> float:
         except OverflowError:
             raise InvalidAnswer(f"{name} is a whole number that float64 does not have") from None
     try:
-        array = _array(value, name)
+        array = any_array(value, name)
     except InvalidAnswer:
         array = np.empty(0)
     if array.size != 1:
