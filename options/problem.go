@@ -28,9 +28,12 @@ type Problem struct {
 	// ExplorationCost is the number of steps that count as exploration, if other than Hold:
 	// the option's own duration and the return to the greedy policy.
 	ExplorationCost int
-	// Most is the largest number of steps for which an option is held that has Steps of its
-	// own; 0 is no limit.
-	Most int
+	// Least and Most bound the number of steps for which an option is held that has Steps of its
+	// own, in place of Hold; 0 is no limit.
+	Least, Most int
+	// Doubt is 1−ζ in [0,1], where ζ is the share of the value of perfect information that a trial
+	// is expected to yield (docs/theory.md §3.2). RuleCommonModel uses it with the bounds U⁺ and V.
+	Doubt float64
 	// Capped says that the estimate of T exceeds what it may be; it is passed on.
 	Capped bool
 	// Trials says of every arm what came of it in the run so far; nil if the rule does
@@ -50,17 +53,34 @@ func (p *Problem) Name(x int) string {
 	return p.Arms[x].Name
 }
 
-// hold returns the number of steps for which option x is held: T, or what it asks for if
-// that is longer, or its expected duration.
+// hold returns the number of steps for which option x is held: what it asks for, or its expected
+// duration, or else T.
 func (p *Problem) hold(x int) int {
 	own := p.Arms[x].Steps
 	if p.Arms[x].Ends && own > 0 {
 		return own
 	}
+	if own == 0 {
+		return p.Hold
+	}
 	if p.Most > 0 {
 		own = min(own, p.Most)
 	}
-	return max(p.Hold, own)
+	return max(own, p.Least)
+}
+
+// PerfectInformation returns what it is worth to know which of option x and the greedy one is
+// better, E max(v(x),v(y)) − max(E v(x),E v(y)), per step.
+func (p *Problem) PerfectInformation(x int) float64 {
+	gain, cost, values := 0.0, 0.0, p.row(x)
+	for k, v := range p.row(p.Greedy) {
+		if d := values[k] - v; d > 0 {
+			gain += d
+		} else {
+			cost -= d
+		}
+	}
+	return min(gain, cost) / float64(len(values))
 }
 
 // cost returns the number of steps that count as exploration if option x is chosen.
@@ -110,6 +130,8 @@ func (p *Problem) Check() error {
 		return fmt.Errorf("options: the greedy option is number %d of %d", p.Greedy, n)
 	case len(p.Values) == 0 && (n > 1 || len(p.Pairs) == 0) || len(p.Values)%n != 0:
 		return fmt.Errorf("options: %d values for %d options are not as many for each", len(p.Values), n)
+	case !(p.Doubt >= 0 && p.Doubt <= 1):
+		return fmt.Errorf("options: the doubt is %v, must be in [0,1]", p.Doubt)
 	case p.Hold < 1 || p.ExplorationCost < 0 || p.Step < 0:
 		return fmt.Errorf("options: no option is held for %d steps, charged as %d, after step %d", p.Hold, p.ExplorationCost, p.Step)
 	case p.Arms[p.Greedy].Class != Directed:

@@ -13,8 +13,8 @@ import (
 // for the bound U. With D_k = v_k(x) − v_k(y) and p = #{D_k ≥ δ}/K it is
 //
 //	U:  sup δp − ρ·mean((v_k(y)−b)·1{D_k < δ})
-//	U⁺: (1−ρ) sup δp − ρ(v̄(y)−v̄(x))
-//	V:  (1−ρ) mean D_k⁺ − ρ(v̄(y)−v̄(x))
+//	U⁺: (1−ρ)ζ sup δp − ρ(v̄(y)−v̄(x))
+//	V:  (1−ρ)ζ mean D_k⁺ − ρ(v̄(y)−v̄(x))
 var RuleCommonModel = &Rule{
 	Name:   "common-model",
 	Doc:    "with the greedy option, model by model",
@@ -39,7 +39,7 @@ func compareCommonModel(c *Comparison, x int) ComparisonResult {
 	leads := c.sorted(c.row(x))
 	if c.Config.Bound != bandit.U {
 		gain, gap, r := promise(leads, c.Config.Bound)
-		r.Option, r.Advantage = x, (1-c.Share)*gain-c.Share*gap
+		r.Option, r.Advantage = x, (1-c.Share)*(1-c.Doubt)*gain-c.Share*gap
 		return r
 	}
 	k := len(leads)

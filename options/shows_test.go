@@ -67,6 +67,11 @@ func TestOptionsOwnSteps(t *testing.T) {
 			}
 		}
 	}
+	p.Arms[1].Steps, p.Least = 1, 2 // not T, which is of the greedy policy
+	if d := must.Get(Decide(DeciderConfig{Bound: bandit.V, Horizon: bandit.Finite(999)}, &p, nil))(t); d.Hold != 2 {
+		t.Errorf("at least 2 steps: %+v", d)
+	}
+	p.Arms[1].Steps = 20
 	p.ExplorationCost = 5 // the return takes two steps
 	if d := must.Get(Decide(DeciderConfig{Bound: bandit.V, Horizon: bandit.Finite(99)}, &p, nil))(t); d.Hold != 10 || d.Share != 0.12 {
 		t.Errorf("with the return: %+v", d)
@@ -74,6 +79,29 @@ func TestOptionsOwnSteps(t *testing.T) {
 	p.Arms[1].Steps = -1
 	if _, err := Decide(DeciderConfig{}, &p, nil); err == nil {
 		t.Error("−1 steps")
+	}
+}
+
+// By V an option is followed if (1−ρ)ζ E D⁺ > ρ(v̄(y)−v̄(x)): here 0.2(1−ρ)ζ > 0.05ρ, and of the
+// value of perfect information, min(E D⁺, E D⁻), it is worth that at most.
+func TestDoubt(t *testing.T) {
+	p := Problem{Arms: []Arm{{Name: "y"}, {Name: "x"}}, Values: []float64{0.5, 0.5, 0, 0.9}, Hold: 10}
+	if got := p.PerfectInformation(1); math.Abs(got-0.2) > 1e-12 {
+		t.Errorf("perfect information is worth %v, want 0.2", got)
+	}
+	c := DeciderConfig{Rule: RuleCommonModel, Bound: bandit.V, Horizon: bandit.Finite(99)} // ρ = 0.1
+	for _, tt := range []struct {
+		doubt   float64
+		explore bool
+	}{{0, true}, {0.97, true}, {0.973, false}, {1, false}} {
+		p.Doubt = tt.doubt
+		if d := must.Get(Decide(c, &p, nil))(t); d.Explore != tt.explore || math.Abs(d.Advantage-(0.9*(1-tt.doubt)*0.2-0.1*0.05)) > 1e-12 {
+			t.Errorf("doubt %v: %+v", tt.doubt, d)
+		}
+	}
+	p.Doubt = 1.5
+	if _, err := Decide(c, &p, nil); err == nil {
+		t.Error("doubt 1.5")
 	}
 }
 

@@ -148,6 +148,7 @@ type explorer struct {
 	scratch   scratch
 	counting  bool // transitions are counted
 	trials    bool // the rule asks what came of options
+	draws     bool // members are drawn, and promises are counted
 	asked     asked
 	declares  vector.Declarer
 }
@@ -179,6 +180,7 @@ type lane struct {
 	trial      *options.Trial  // of the option in force
 	outcomes   []options.Trial // scratch
 	declared
+	promises
 }
 
 // New wraps an agent opened with a number of lanes for environments of the spec.
@@ -221,6 +223,7 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 		return nil, err
 	}
 	a.evaluates = agent.Abilities().Greedy
+	a.draws = slices.Contains(a.config.Kinds, options.DrawnMember)
 	if single := agent.Abilities().Lane; single != nil {
 		return newLaneExplorer(a, single, spec), nil
 	}
@@ -435,7 +438,7 @@ func (a *explorer) reset(l *lane, s uint64) {
 	if a.estimator == fixed {
 		l.due = math.MaxInt
 	}
-	l.commitment = a.initial
+	l.commitment, l.promises = a.initial, promises{}
 	l.decided, l.trial, l.current, l.offer = 0, nil, -1, 0
 	clear(l.trials)
 	l.counts.clear()
@@ -515,7 +518,7 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
-		p.Most = a.config.Commitment.Most()
+		p.Least, p.Most = max(a.config.Commitment.Fixed, a.config.Commitment.Floor), a.config.Commitment.Most()
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
 		if a.trials {
 			l.remember(p)
@@ -525,6 +528,9 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 				return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
 			}
 			continue
+		}
+		if a.draws {
+			p.Doubt = l.promises.doubt(p)
 		}
 		d, err := a.decider.Decide(p, l.rng)
 		if err != nil {
@@ -557,6 +563,9 @@ func (a *explorer) take(in *vector.Feedback, i int, d options.Decision, numbers 
 	l, p := &a.lanes[i], &a.problems[i]
 	a.choices[i] = d.Choice
 	l.left, l.since, l.explores, l.own = d.Hold, l.steps, d.Explore, 0
+	if a.draws {
+		l.promises.take(p, d)
+	}
 	if d.Hold > p.Hold {
 		l.own = d.Hold
 	}

@@ -34,6 +34,7 @@ type saved struct {
 	Trials                                                           map[string]*options.Trial `json:",omitempty"`
 	Trial                                                            string                    `json:",omitempty"` // name of the option in force
 	Declared                                                         *savedDeclared            `json:",omitempty"`
+	Promises                                                         promises
 }
 
 // savedDeclared are the declared options of a lane.
@@ -108,7 +109,7 @@ func (a *explorer) save(ctx context.Context, i int) ([]byte, error) {
 		Host: a.host(), Agent: state,
 		Left: l.left, Since: l.since, Own: l.own, Pair: l.pair, Steps: l.steps, Explored: l.explored, Data: l.data, Due: l.due, Aim: l.aim, Episode: l.episode,
 		Explores: l.explores, Pending: l.pending, Commitment: l.commitment, Series: l.series.save(), All: l.all.save(),
-		Seen: l.log.seen, Stride: l.log.stride,
+		Seen: l.log.seen, Stride: l.log.stride, Promises: l.promises,
 	}
 	if a.trials {
 		s.Decided, s.Trials = l.decided, l.trials
@@ -157,7 +158,7 @@ func (a *explorer) load(ctx context.Context, i int, state []byte) error {
 		left: s.Left, since: s.Since, own: s.Own, pair: s.Pair, steps: s.Steps, explored: s.Explored, data: s.Data, due: s.Due, aim: s.Aim, episode: s.Episode,
 		explores: s.Explores, pending: s.Pending, commitment: s.Commitment,
 		series: series{width: old.series.width}, all: series{width: old.all.width},
-		log: decisions{most: old.log.most, seen: s.Seen, stride: s.Stride},
+		log: decisions{most: old.log.most, seen: s.Seen, stride: s.Stride}, promises: s.Promises,
 	}
 	for _, d := range s.Decisions {
 		for k, x := range numbers(&d.Decision) {

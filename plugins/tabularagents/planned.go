@@ -24,6 +24,7 @@ type planned struct {
 	e        []float64             // E_pk(s,a) in the present state at (a*P+p)*K+k
 	pay      []float64             // scratch: expected rewards, by step and member
 	promises []float64             // scratch: the same of the member of interest, with the whole of the unknown when it is reached
+	lasts    []float64             // scratch: for how many steps it is paid these: 1/(1−γ) for the unknown
 	interest int                   // that member
 	now      frontier              // scratch
 	then     frontier              // scratch
@@ -82,7 +83,7 @@ func newPlanned(y *replay, t *options.Tables) *planned {
 		e:     make([]float64, y.actions*len(policies)*k), gone: make([]float64, k),
 		acts: make([]int32, states), means: make([]float64, y.actions), chance: make([]float64, k), worth: make([]float64, k),
 	}
-	x.pay, x.promises = make([]float64, x.steps*k), make([]float64, x.steps)
+	x.pay, x.promises, x.lasts = make([]float64, x.steps*k), make([]float64, x.steps), make([]float64, x.steps)
 	for _, f := range []*frontier{&x.now, &x.then} {
 		f.listed, f.mass = make([]bool, states), make([]float64, states*k)
 	}
@@ -211,11 +212,11 @@ func (y *planned) follow(dst []float64, p, s, first int) int {
 	for m := range k {
 		begin.mass[s*k+m] = 1
 	}
-	factor := 1 - y.Gamma
+	factor, on := 1-y.Gamma, 1.0 // on: the probability that the member of interest is not in the unknown
 	for t := range y.steps {
 		pay := y.pay[t*k:][:k]
 		copy(pay, y.gone)
-		gone, of := y.gone[y.interest], y.interest
+		gone, of, was := y.gone[y.interest], y.interest, on
 		for _, s := range y.now.states {
 			s := int(s)
 			a := first
@@ -242,6 +243,11 @@ func (y *planned) follow(dst []float64, p, s, first int) int {
 		}
 		began := y.gone[of] - gone // what has begun to pay for ever
 		y.promises[t] = pay[of] - gone - began + began/(1-y.Gamma)
+		on = 0
+		for _, s := range y.then.states {
+			on += y.then.mass[int(s)*k+of]
+		}
+		y.lasts[t] = on + (was-on)/(1-y.Gamma)
 		factor *= y.Gamma
 		y.now.clear(k)
 		y.now, y.then = y.then, y.now
@@ -349,10 +355,10 @@ func (y *planned) shows(p, s, m int) int {
 	}
 	y.interest = m
 	steps := y.follow(y.worth, p, s, first)
-	earned := 0.0
+	earned := 0.0 // more than promised
 	for t := range steps {
-		earned += y.promises[t]
-		if earned >= float64(t+1)*promised {
+		earned += y.promises[t] - y.lasts[t]*promised
+		if earned >= 0 {
 			return t + 1
 		}
 	}

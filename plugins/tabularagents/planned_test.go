@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/rlrun/rlrun/internal/must"
@@ -89,6 +90,43 @@ func swimmer(t testing.TB, seed uint64) (*bootstrapQ, *mdp.Tabular, *rand.Rand) 
 	x := newBootstrapQ(t, `{"replays":100}`, agenttest.Finite, task.Model.NumStates(), task.Model.NumActions(), []options.Kind{options.DrawnMember})
 	x.Start(seed)
 	return x, task.Model, rand.New(rand.NewPCG(seed, 1))
+}
+
+// An untried pair shows at once all that it is to pay. So how long an option is held does not change if
+// rewards are shifted or scaled.
+func TestShowsUntriedPairs(t *testing.T) {
+	const gamma = 0.9
+	hold := func(shift, scale float64) (steps []int) {
+		config := fmt.Sprintf(`{"members":4,"gamma":%v,"prior_weight":0.05,"replays":20,"low":%v,"high":%v}`, gamma, shift/(1-gamma), (scale+shift)/(1-gamma))
+		x := newReplayQ(t, config, agenttest.Finite)
+		must.Do(t, x.SetOptionKinds([]options.Kind{options.DrawnMember}))
+		rng := rand.New(rand.NewPCG(1, 1))
+		for n := range 40 {
+			if n%8 == 0 {
+				for here := range 5 {
+					for range 4 {
+						x.executor.DrawMember()
+						x.planned.state(here)
+						steps = append(steps, x.planned.shows(1, here, x.planned.policies[1].Of))
+					}
+				}
+			}
+			x.replay.learn(rng.IntN(9), shift+scale*float64(rng.IntN(9))/8, rng.IntN(4), -1, true)
+		}
+		return steps
+	}
+	want := hold(0, 1)
+	if slices.ContainsFunc(want[:20], func(n int) bool { return n != 1 }) {
+		t.Errorf("if no pair was tried: %v, want 1 step", want[:20])
+	}
+	if !slices.ContainsFunc(want[20:], func(n int) bool { return n > 1 }) {
+		t.Errorf("all take a step: %v", want)
+	}
+	for _, x := range [][2]float64{{-1, 1}, {8, 1}, {-16, 4}} {
+		if got := hold(x[0], x[1]); !slices.Equal(got, want) {
+			t.Errorf("rewards %v + %v r: %v, want %v", x[0], x[1], got, want)
+		}
+	}
 }
 
 // The law of a belief: along a held option its gain E(v(x)−v(y))⁺ does not grow in the

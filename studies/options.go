@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/mdp/catalog"
+	"github.com/rlrun/rlrun/plugins/families"
+)
+
+// optionsStudies are the experiments in which learners explore on their own and as rules of the
+// host decide: by the name of the experiment its tasks, and the ways in which each learner explores.
+var optionsStudies = map[string]struct {
+	tasks    func() ([]task, error)
+	learners []string
+	ways     []way
+	runs     int
+}{
+	"options-development": {optionFamilies(families.Development, 400, 3), optionLearners, optionWays[:3], 1},
+	"options":             {optionFamilies(families.Test, 80, 4), optionLearners, optionWays[:6], 1},
+	"options-rules":       {optionFamilies(families.Test, 80, 4), optionLearners, optionWays, 1},
+	"options-classic":     {classicTasks, optionLearners, optionWays[:6], 4},
+	"proposal":            {optionFamilies(families.Test, 80, 2), optionLearners, proposalWays(), 1},
+	"proposal-classic":    {classicTasks, optionLearners, proposalWays(), 2},
+}
+
+// optionLearners are the learners of finite tasks that offer options with values in members.
+var optionLearners = []string{"bootstrap-q", "bootstrap-model"}
+
+// way is a way in which a learner explores: as the host's config says, or on its own.
+type way struct {
+	name   string
+	config map[string]any // nil: on its own
+}
+
+// optionWays are the ways of the study options. All are compared with the first.
+var optionWays = []way{
+	{"on its own", nil},
+	{"{rule: never}", map[string]any{"rule": "never"}},
+	{"{}", map[string]any{}},
+	{"posterior sampling", map[string]any{"rule": "posterior-sampling"}},
+	{"Algorithm 1", map[string]any{"rule": "optimistic"}},
+	{"Algorithm 2", map[string]any{"rule": "optimistic-stochastic"}},
+	{"pairwise U", map[string]any{"rule": "common-model"}},
+	{"index U", map[string]any{"rule": "index"}},
+	{"VPI", map[string]any{"rule": "vpi"}},
+	{"UCB1 on options", map[string]any{"rule": "upper-confidence"}},
+	{"{} and nearest unknown", map[string]any{"options": []string{"drawn-member", "nearest-unknown"}}},
+	{"{} and covering options", map[string]any{"options": []string{"drawn-member", "covering"}}},
+	{"{} and eigenoptions", map[string]any{"options": []string{"drawn-member", "eigenoptions"}}},
+	{"{} and repeated actions", map[string]any{"options": []string{"drawn-member", "repeats"}}},
+}
+
+// proposalWays are the paper's own proposal: the uniform and the greedy option, held for the mean
+// of the exploration mixing times, with a discount or for the steps of the run.
+func proposalWays() []way {
+	ways := []way{optionWays[0], optionWays[1]}
+	for i, rule := range []string{"optimistic", "optimistic-stochastic"} {
+		for _, gamma := range []float64{0.9, 0.99, 0.999, 1} {
+			w := way{fmt.Sprintf("Algorithm %d, γ = %v", i+1, gamma), map[string]any{
+				"rule": rule, "options": []string{"uniform"}, "commitment": map[string]any{"statistic": "mean"}}}
+			if gamma < 1 {
+				w.config["horizon"] = map[string]any{"gamma": gamma}
+			} else {
+				w.name = fmt.Sprintf("Algorithm %d, steps left", i+1)
+			}
+			ways = append(ways, w)
+		}
+	}
+	return ways
+}
+
+// optionFamilies returns a function that returns tasks of each family, by their first seed and
+// their number.
+func optionFamilies(split string, first, n uint64) func() ([]task, error) {
+	return func() (tasks []task, err error) {
+		for _, kind := range families.Kinds() {
+			for seed := first; seed < first+n; seed++ {
+				t, err := families.Task(families.Params{Kind: kind, Split: split, Seed: seed})
+				if err != nil {
+					return nil, err
+				}
+				tasks = append(tasks, task{fmt.Sprintf("%s %d", kind, seed), string(kind), map[string]any{"plugin": "family",
+					"params": map[string]any{"kind": kind, "split": split, "seed": seed}}, t.Model})
+			}
+		}
+		return tasks, nil
+	}
+}
+
+// classicTasks returns the tasks of the literature.
+func classicTasks() (tasks []task, err error) {
+	add := func(name, plugin string, params map[string]any, t *catalog.Task, failed error) {
+		if failed != nil {
+			err = failed
+			return
+		}
+		tasks = append(tasks, task{name, name, map[string]any{"plugin": plugin, "params": params}, t.Model})
+	}
+	river, failed := catalog.RiverSwim(6)
+	add("RiverSwim", "riverswim", nil, river, failed)
+	sea, failed := catalog.DeepSea(catalog.Sea{Size: 10})
+	add("DeepSea", "deepsea", map[string]any{"size": 10}, sea, failed)
+	rooms, failed := catalog.FourRooms(false)
+	add("FourRooms", "fourrooms", nil, rooms, failed)
+	taxi, failed := catalog.Taxi()
+	add("Taxi", "taxi", nil, taxi, failed)
+	chain, failed := catalog.Chain(5)
+	add("Chain", "chain", nil, chain, failed)
+	arms, failed := catalog.SixArms()
+	add("SixArms", "sixarms", nil, arms, failed)
+	cliff, failed := catalog.CliffWalking()
+	add("CliffWalking", "cliffwalking", nil, cliff, failed)
+	return tasks, err
+}
+
+// writeOptions writes the config of a study of options, and returns its path.
+func writeOptions(name string) (string, error) {
+	x := optionsStudies[name]
+	tasks, err := x.tasks()
+	if err != nil {
+		return "", err
+	}
+	var agents []map[string]any
+	for _, learner := range x.learners {
+		for _, w := range x.ways {
+			a := map[string]any{"name": learner + ", " + w.name, "plugin": learner}
+			if w.config != nil {
+				a["exploration"] = w.config
+			}
+			agents = append(agents, a)
+		}
+	}
+	return writeExperiment(name, "Learners that explore on their own, and as rules of the host decide.", x.runs, tasks, agents, "exploration_share")
+}
+
+// optionsBoard prints the scores of each learner by the way in which it explores, and what each
+// way is better than the learner on its own.
+func optionsBoard(s *study) error {
+	x := optionsStudies[baseName(s.name)]
+	tasks, err := x.tasks()
+	if err != nil {
+		return err
+	}
+	var kinds []string
+	for _, t := range tasks {
+		if !slices.Contains(kinds, t.kind) {
+			kinds = append(kinds, t.kind)
+		}
+	}
+	drawn := len(kinds) < len(tasks) // the tasks of a kind are drawn; without kinds, their runs are
+	for _, learner := range x.learners {
+		scores, shares := make([]stat.Scores, len(x.ways)), make([]float64, len(x.ways))
+		for a, w := range x.ways {
+			scores[a] = make(stat.Scores, len(kinds))
+			agent := learner + ", " + w.name
+			for _, t := range tasks {
+				scale, err := stepScale(t.model, s.Meta.Steps)
+				if err != nil {
+					return fmt.Errorf("%s: %w", t.name, err)
+				}
+				if _, err := s.curves(t.name, agent, result.Reward); err != nil { // reads the records
+					return err
+				}
+				runs := make([]float64, s.Meta.Runs)
+				for _, r := range s.records[[2]string{t.name, agent}] {
+					runs[r.Run] = scale.score(s.total(r) / float64(r.Steps))
+				}
+				k := slices.Index(kinds, t.kind)
+				if drawn {
+					scores[a][k] = append(scores[a][k], stat.Mean(runs))
+				} else {
+					scores[a][k] = runs
+				}
+				if w.config != nil {
+					share, err := s.last(t.name, agent, result.ExplorationShare)
+					if err != nil {
+						return err
+					}
+					shares[a] += share.Mean / float64(len(tasks))
+				}
+			}
+		}
+		s.optionsTable(learner, x.ways, kinds, scores, shares)
+	}
+	return nil
+}
+
+func (s *study) optionsTable(learner string, ways []way, kinds []string, scores []stat.Scores, shares []float64) {
+	var differences []stat.TTest
+	var ps []float64
+	for a := 1; a < len(ways); a++ {
+		t := stratified(minus(scores[a], scores[0]))
+		differences, ps = append(differences, t), append(ps, t.P)
+	}
+	adjusted := stat.Holm(ps)
+	fmt.Fprintf(s.w, "`%s`, %d steps: score ± half of the 95 %% interval, difference from the learner on its own, paired by task, p after Holm's correction over the rows, and the share of exploratory steps. Then the score of each kind.\n\n", learner, s.Meta.Steps)
+	head := append([]string{"exploration", "score", "difference", "p, Holm", "exploratory"}, kinds...)
+	var rows [][]string
+	for a, w := range ways {
+		row := []string{w.name, percent(stratified(scores[a])), "", "", ""}
+		if a > 0 {
+			row[2], row[3] = percent(differences[a-1]), fmt.Sprintf("%.2g", adjusted[a-1])
+			row[4] = fmt.Sprintf("%.0f %%", 100*shares[a])
+		}
+		for _, xs := range scores[a] {
+			row = append(row, strings.ReplaceAll(fmt.Sprintf("%.0f", 100*stat.Mean(xs)), "-", "−"))
+		}
+		rows = append(rows, row)
+	}
+	s.table(head, rows)
+}
