@@ -35,7 +35,8 @@
 //
 // A document that begins with <!-- test: python --> is acted out only where there
 // is a Python with the package rlrun: the one that RLRUN_PYTHON names, or python3.
-// It is python and python3 to the document's commands.
+// It is python and python3 to the document's commands. With <!-- test: python jax --> it must
+// have that module, too.
 //
 // With -short only the project's README.md is acted out.
 //
@@ -102,8 +103,8 @@ func TestSnippets(t *testing.T) {
 			if testing.Short() && name != "../README.md" {
 				t.Skip("acting out every document takes minutes; make ci does it")
 			}
-			if strings.HasPrefix(text, "<!-- test: python -->") && !hasPython(env) {
-				t.Skip("there is no Python with the package rlrun (python/test.sh install makes one)")
+			if needs := needsPython.FindStringSubmatch(text); needs != nil && !hasPython(env, needs[1]) {
+				t.Skipf("there is no Python with the package rlrun%s (python/test.sh install makes one)", needs[1])
 			}
 			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
 			for _, directory := range []string{"configs", "examples/bootstrap"} {
@@ -121,6 +122,9 @@ func TestSnippets(t *testing.T) {
 		})
 	}
 }
+
+// needsPython finds what Python a document needs, by the module besides rlrun.
+var needsPython = regexp.MustCompile(`^<!-- test: python( \w+)? -->`)
 
 // document is one that is being acted out.
 type document struct {
@@ -162,7 +166,7 @@ func (d *document) act(b block) error {
 	case "go":
 		return d.goCode(b)
 	case "python":
-		if !hasPython(d.env) {
+		if !hasPython(d.env, "") {
 			return nil
 		}
 		return d.python(b)

@@ -96,15 +96,19 @@ func shimPython(bin string) error {
 			return err
 		}
 	}
-	return nil
+	// The plugins that its package brings, as where its virtual environment is active.
+	plugins, err := filepath.Glob(filepath.Join(filepath.Dir(string(path)), "rlrun-plugin-*"))
+	for _, plugin := range plugins {
+		err = errors.Join(err, os.Symlink(plugin, filepath.Join(bin, filepath.Base(plugin))))
+	}
+	return err
 }
 
-// hasPython reports whether shims has made a shim of Python.
-func hasPython(env []string) bool {
+// hasPython reports whether shims has made a shim of a Python that has the module, "" being any.
+func hasPython(env []string, module string) bool {
 	return slices.ContainsFunc(env, func(v string) bool {
 		bin, ok := strings.CutPrefix(v, binVariable+"=")
-		_, err := os.Stat(filepath.Join(bin, "python3"))
-		return ok && err == nil
+		return ok && exec.Command(filepath.Join(bin, "python3"), "-c", "import sys"+strings.Replace(module, " ", ",", 1)).Run() == nil
 	})
 }
 

@@ -42,7 +42,7 @@ PAGES = {
         "statistics.md",
         "library.md",
     ],
-    "Exploration": ["theory.md", "exploration.md", "mixing.md", "paper.md", "agents.md", "classic-control.md"],
+    "Exploration": ["theory.md", "exploration.md", "mixing.md", "paper.md", "agents.md", "classic-control.md", "deep.md"],
     "Reference": [
         "cli.md",
         "schema.md",

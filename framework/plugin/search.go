@@ -160,6 +160,9 @@ func (f Found) Explain(err error) error {
 	return err
 }
 
+// packaged names the plugins that rlrun's Python package installs.
+var packaged = []string{"cartpole-swingup", "catch", "deep-bootstrap-q", "deep-q"}
+
 // missing says where a plugin was looked for and what there is instead.
 func (s Search) missing(name string) error {
 	var names, similar []string
@@ -173,7 +176,9 @@ func (s Search) missing(name string) error {
 		similar = []string{near}
 	}
 	hint := "bundled are " + strings.Join(s.Bundled, ", ")
-	if isFile(name) {
+	if slices.Contains(packaged, name) {
+		hint = "it comes with Python's package: pip install 'rlrun[deep]' and start rlrun where its virtual environment is active"
+	} else if isFile(name) {
 		hint = fmt.Sprintf("%s is a file here: name it as %q", name, asCommand(name))
 	} else if len(similar) > 0 {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"

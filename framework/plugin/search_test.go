@@ -56,6 +56,7 @@ func TestResolve(t *testing.T) {
 		{"part of a name", "bernoulli", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
 		{"a script", "search.py", nil, plugin.Found{}, `search.py is a file here: name it as "python search.py"`},
 		{"a program", "built", nil, plugin.Found{}, `built is a file here: name it as "./built"`},
+		{"of the Python package", "deep-q", nil, plugin.Found{}, "pip install 'rlrun[deep]'"},
 		{"unknown", "zzzzzz", nil, plugin.Found{}, "/nowhere, " + first},
 		{"unknown: what is bundled", "zzzzzz", nil, plugin.Found{}, "bundled are bernoulli-bandit"},
 	} {

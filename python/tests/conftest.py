@@ -38,3 +38,9 @@ def run(program: str, tmp_path: Path):
         return done.stderr if fails else done.stdout
 
     return call
+
+
+@pytest.fixture
+def by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plugins are found that the package installs as programs."""
+    monkeypatch.setenv("RLRUN_PLUGIN_PATH", str(Path(sys.executable).parent))

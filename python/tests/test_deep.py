@@ -300,12 +300,6 @@ SEA = {"name": "sea", "plugin": "deepsea", "params": {"mapped": True, "size": 8}
 QUICK = {"members": 10, "batch": 64, "updates": 1}
 
 
-@pytest.fixture
-def by_name(monkeypatch) -> None:
-    """Names of plugins are those of this Python."""
-    monkeypatch.setenv("RLRUN_PLUGIN_PATH", str(Path(sys.executable).parent))
-
-
 @pytest.mark.slow
 def test_sampling_solves_deepsea_and_greedy_does_not(run, by_name, tmp_path: Path) -> None:
     """A treasure is worth 1 and is found by going right 8 times, which random actions do in an episode of 256."""
