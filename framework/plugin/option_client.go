@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -83,14 +82,9 @@ func (c *agentClient) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]
 	if err != nil {
 		return dst, err
 	}
-	if int64(len(reply.Actions)) != 4*observations.N {
-		err = fmt.Errorf("greedy policy of %d bytes, want %d", len(reply.Actions), 4*observations.N)
-	} else {
-		dst = slices.Grow(dst[:0], int(observations.N))[:observations.N]
-		err = fromproto.Int32s(dst, "greedy policy", reply.Actions)
-		if bad := slices.IndexFunc(dst, func(a int) bool { return a < 0 || int64(a) >= actions.N }); bad >= 0 {
-			err = errors.Join(err, fmt.Errorf("greedy policy: action %d in observation %d of an agent with %d actions", dst[bad], bad, actions.N))
-		}
+	dst, err = fromproto.Int32s(dst, "greedy policy", reply.Actions, int(observations.N))
+	if bad := slices.IndexFunc(dst, func(a int) bool { return a < 0 || int64(a) >= actions.N }); bad >= 0 {
+		err = fmt.Errorf("greedy policy: action %d in observation %d of an agent with %d actions", dst[bad], bad, actions.N)
 	}
 	if err != nil {
 		return dst, s.fail(&vector.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)})

@@ -46,7 +46,7 @@ func (s *session) measures(metrics []framework.Metric) *vector.Measures {
 		if err != nil {
 			return err
 		}
-		if err := fromproto.Measured(dst, reply.Values); err != nil {
+		if err := fromproto.Numbers(dst, "values of metrics", reply.Values); err != nil {
 			return s.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
 		}
 		return nil

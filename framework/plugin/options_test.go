@@ -185,7 +185,7 @@ func TestBrokenOptionAgents(t *testing.T) {
 		"choosing panics": {broken{choose: func(*space.Column) error { panic("oops") }}, nil, []string{"call 2: plugin loopback: lanes 0 to 1: panic: oops"}},
 		"a greedy action that is none": {broken{greedy: []int{0, 1, 3, 0}}, framework.ErrInvalidAnswer,
 			[]string{"plugin loopback: ", "lane 0: ", "action 3 in observation 2 of an agent with 3 actions"}},
-		"a policy of three states": {broken{greedy: []int{0, 1, 2}}, framework.ErrInvalidAnswer, []string{"greedy policy of 12 bytes, want 16"}},
+		"a policy of three states": {broken{greedy: []int{0, 1, 2}}, framework.ErrInvalidAnswer, []string{"greedy policy: column of 12 bytes, want 16"}},
 		"an offer refused":         {broken{offer: framework.ErrUnsupported}, framework.ErrUnsupported, []string{"plugin loopback: unsupported"}},
 	} {
 		t.Run(name, func(t *testing.T) {

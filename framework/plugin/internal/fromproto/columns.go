@@ -1,10 +1,12 @@
 package fromproto
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -79,11 +81,7 @@ func Seeds(dst []uint64, data []byte, signals []vector.Signal, first vector.Sign
 		}
 		return nil
 	}
-	if err := length("seeds", data, 8*len(dst)); err != nil {
-		return err
-	}
-	space.SetNumbers(dst, data)
-	return nil
+	return Numbers(dst, "seeds", data)
 }
 
 // TimeSteps fills dst from the columns of a message.
@@ -96,7 +94,7 @@ func TimeSteps(dst *vector.TimeSteps, m interface {
 	if err := Column(&dst.Observations, m.GetObservations()); err != nil {
 		return fmt.Errorf("observations: %w", err)
 	}
-	if err := Rewards(dst.Rewards, m.GetRewards()); err != nil {
+	if err := Numbers(dst.Rewards, "rewards", m.GetRewards()); err != nil {
 		return err
 	}
 	if err := Flags(dst.Terminated, "terminated", m.GetTerminated()); err != nil {
@@ -105,13 +103,30 @@ func TimeSteps(dst *vector.TimeSteps, m interface {
 	return Flags(dst.Truncated, "truncated", m.GetTruncated())
 }
 
-// Rewards fills dst, one reward per lane.
-func Rewards(dst []float64, data []byte) error {
-	if err := length("rewards", data, 8*len(dst)); err != nil {
-		return err
+// Numbers fills dst.
+func Numbers[T space.Number](dst []T, name string, data []byte) (err error) {
+	read(&err, dst, name, data, len(dst))
+	return err
+}
+
+// read returns a column of n numbers in the memory of dst, as far as that has room. It leaves
+// the first error in err.
+func read[T space.Number](err *error, dst []T, name string, data []byte, n int) []T {
+	if bad := length(name, data, n*int(unsafe.Sizeof(*new(T)))); bad != nil {
+		*err = cmp.Or(*err, bad)
+		return nil
 	}
+	dst = slices.Grow(dst[:0], n)[:n]
 	space.SetNumbers(dst, data)
-	return nil
+	return dst
+}
+
+// given is n where a column is there.
+func given(data []byte, n int) int {
+	if len(data) == 0 {
+		return 0
+	}
+	return n
 }
 
 // Flags fills dst from one byte per lane; no data means that no flag is set.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/printable"
@@ -24,7 +25,7 @@ func Error(e *pb.Error) error {
 	if e == nil {
 		return nil
 	}
-	var err error = &remoteError{message: OneLine(e.Message), sentinel: Sentinel(e.Code)}
+	var err error = &remoteError{message: OneLine(e.Message), sentinel: wire.Sentinels[e.Code]}
 	if e.Lane != nil {
 		err = &vector.LaneError{Lane: int(*e.Lane), Err: err}
 	}
@@ -66,23 +67,6 @@ func (e *remoteError) Error() string {
 }
 
 func (e *remoteError) Unwrap() error { return e.sentinel }
-
-// Sentinel returns the error that a code stands for, nil for none.
-func Sentinel(c pb.Code) error {
-	switch c {
-	case pb.Code_CODE_NEEDS_RESET:
-		return framework.ErrNeedsReset
-	case pb.Code_CODE_INVALID_ACTION:
-		return framework.ErrInvalidAction
-	case pb.Code_CODE_INVALID_PARAMS:
-		return framework.ErrInvalidParams
-	case pb.Code_CODE_UNSUPPORTED:
-		return framework.ErrUnsupported
-	case pb.Code_CODE_INVALID_ANSWER:
-		return framework.ErrInvalidAnswer
-	}
-	return nil
-}
 
 // maxID bounds the identity of a plugin, in bytes.
 const maxID = 256

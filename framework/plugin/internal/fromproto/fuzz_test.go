@@ -73,7 +73,7 @@ func FuzzMessages(f *testing.F) {
 		case 3:
 			var m pb.EnvironmentReply
 			out := vector.NewTimeSteps(fuzzSpec, lanes)
-			if read(&m) && fromproto.Column(&out.Observations, m.Observations) == nil && fromproto.Rewards(out.Rewards, m.Rewards) == nil &&
+			if read(&m) && fromproto.Column(&out.Observations, m.Observations) == nil && fromproto.Numbers(out.Rewards, "rewards", m.Rewards) == nil &&
 				fromproto.Flags(out.Terminated, "terminated", m.Terminated) == nil && fromproto.Flags(out.Truncated, "truncated", m.Truncated) == nil {
 				if out.Check(&fuzzSpec, []vector.Signal{vector.Continue, vector.Continue}) == nil {
 					for _, r := range out.Rewards {
@@ -111,7 +111,7 @@ func FuzzMessages(f *testing.F) {
 					}
 				}
 			}
-			_ = fromproto.Int32s(make([]int, lanes), "x", m.Actions)
+			_, _ = fromproto.Int32s(nil, "x", m.Actions, lanes)
 		case 7:
 			var m pb.OpenAgentReply
 			if read(&m) {

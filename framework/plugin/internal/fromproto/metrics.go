@@ -3,7 +3,6 @@ package fromproto
 import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
-	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -16,13 +15,4 @@ func Metrics(list []*pb.Metric) (out []framework.Metric, err error) {
 		})
 	}
 	return out, vector.CheckMetrics(out)
-}
-
-// Measured decodes the values of metrics.
-func Measured(dst []float64, data []byte) error {
-	if err := length("values of metrics", data, 8*len(dst)); err != nil {
-		return err
-	}
-	space.SetNumbers(dst, data)
-	return nil
 }

@@ -1,6 +1,7 @@
 package fromproto
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
-	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
@@ -55,14 +55,12 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 			n++
 		}
 	}
-	for _, c := range []struct {
-		name string
-		to   *[]uint32
-		data []byte
-	}{{"sizes", &d.sizes, r.Sizes}, {"members", &d.members, r.Members}, {"greedy", &d.greedy, r.Greedy}} {
-		if err := numbers(c.to, c.name, c.data, 4, n); err != nil {
-			return err
-		}
+	var err error
+	d.sizes = read(&err, d.sizes, "sizes", r.Sizes, n)
+	d.members = read(&err, d.members, "members", r.Members, n)
+	d.greedy = read(&err, d.greedy, "greedy", r.Greedy, n)
+	if err != nil {
+		return err
 	}
 	arms, values, optimal := uint64(0), uint64(0), uint64(0)
 	for k, size := range d.sizes {
@@ -73,31 +71,12 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 			return errors.New("sizes and members are beyond reason")
 		}
 	}
-	if err := numbers(&d.options, "options", r.Options, 4, int(arms)); err != nil {
-		return err
-	}
-	d.reveals = d.reveals[:0]
-	if len(r.Reveals) > 0 {
-		if err := numbers(&d.reveals, "reveals", r.Reveals, 8, int(arms)); err != nil {
-			return err
-		}
-	}
-	d.holds = d.holds[:0]
-	if len(r.Holds) > 0 {
-		if err := numbers(&d.holds, "holds", r.Holds, 4, int(arms)); err != nil {
-			return err
-		}
-	}
-	if err := numbers(&d.values, "values", r.Values, 8, int(values)); err != nil {
-		return err
-	}
-	d.optimal = d.optimal[:0]
-	if len(r.Optimal) > 0 {
-		if err := numbers(&d.optimal, "optimal", r.Optimal, 8, int(optimal)); err != nil {
-			return err
-		}
-	}
-	if err := d.readPairs(r, n); err != nil {
+	d.options = read(&err, d.options, "options", r.Options, int(arms))
+	d.reveals = read(&err, d.reveals, "reveals", r.Reveals, given(r.Reveals, int(arms)))
+	d.holds = read(&err, d.holds, "holds", r.Holds, given(r.Holds, int(arms)))
+	d.values = read(&err, d.values, "values", r.Values, int(values))
+	d.optimal = read(&err, d.optimal, "optimal", r.Optimal, given(r.Optimal, int(optimal)))
+	if err := cmp.Or(err, d.readPairs(r, n)); err != nil {
 		return err
 	}
 	d.arms = d.arms[:0]
@@ -119,20 +98,16 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 
 // readPairs reads the pairs of n decisions.
 func (d *Decisions) readPairs(r *pb.AgentReply, n int) error {
-	d.counts, d.pairs = d.counts[:0], d.pairs[:0]
-	if len(r.PairCounts) == 0 {
-		return length("pairs", r.Pairs, 0)
-	}
-	if err := numbers(&d.counts, "pair_counts", r.PairCounts, 4, n); err != nil {
-		return err
-	}
+	var err error
+	d.pairs = d.pairs[:0]
+	d.counts = read(&err, d.counts, "pair_counts", r.PairCounts, given(r.PairCounts, n))
 	total := uint64(0)
 	for _, c := range d.counts {
 		if total += uint64(c); total > math.MaxInt32 {
 			return errors.New("pair_counts are beyond reason")
 		}
 	}
-	if err := numbers(&d.numbers, "pairs", r.Pairs, 8, 5*int(total)); err != nil {
+	if d.numbers = read(&err, d.numbers, "pairs", r.Pairs, 5*int(total)); err != nil {
 		return err
 	}
 	for x := range slices.Chunk(d.numbers, 5) {
@@ -172,25 +147,11 @@ func (d *Decisions) split(problems []options.Problem, epochs []bool) error {
 	return nil
 }
 
-// numbers reads a column of n numbers of the given size.
-func numbers[T space.Number](dst *[]T, name string, data []byte, size, n int) error {
-	if err := length(name, data, size*n); err != nil {
-		return err
+// Int32s returns a column of n int32 in the memory of dst.
+func Int32s(dst []int, name string, data []byte, n int) (_ []int, err error) {
+	dst = dst[:0]
+	for _, x := range read[int32](&err, nil, name, data, n) {
+		dst = append(dst, int(x))
 	}
-	*dst = slices.Grow((*dst)[:0], n)[:n]
-	space.SetNumbers(*dst, data)
-	return nil
-}
-
-// Int32s fills dst from one int32 an entry.
-func Int32s(dst []int, name string, data []byte) error {
-	if err := length(name, data, 4*len(dst)); err != nil {
-		return err
-	}
-	var x [1]int32
-	for i := range dst {
-		space.SetNumbers(x[:], data[4*i:])
-		dst[i] = int(x[0])
-	}
-	return nil
+	return dst, err
 }

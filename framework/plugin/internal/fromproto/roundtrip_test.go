@@ -257,7 +257,7 @@ func TestColumnsAreChecked(t *testing.T) {
 		{"unknown signal", fromproto.Signals(make([]vector.Signal, 2), []byte{1, 4}, vector.NewRun), "lane 1: unknown signal 4"},
 		{"short seeds", fromproto.Seeds(make([]uint64, 2), make([]byte, 8), newRun, vector.NewRun), "want 16"},
 		{"no seeds", fromproto.Seeds(make([]uint64, 2), nil, newRun, vector.NewRun), "no seeds"},
-		{"no rewards", fromproto.Rewards(make([]float64, 2), nil), "want 16"},
+		{"no rewards", fromproto.Numbers(make([]float64, 2), "rewards", nil), "want 16"},
 		{"long flags", fromproto.Flags(make([]bool, 2), "truncated", make([]byte, 3)), "truncated: column of 3"},
 		{"flag 2", fromproto.Flags(make([]bool, 2), "truncated", []byte{0, 2}), "lane 1: truncated is 2"},
 	} {

@@ -1,11 +1,12 @@
 package fromproto
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
-	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -16,16 +17,6 @@ type Questions struct {
 	problems  []options.Problem
 }
 
-// read fills a column of n numbers.
-func read[T float64 | uint32 | int32 | uint64](name string, data []byte, n, size int) ([]T, error) {
-	if len(data) != n*size {
-		return nil, fmt.Errorf("%s: %d bytes, want %d (%d numbers)", name, len(data), n*size, n)
-	}
-	dst := make([]T, n)
-	space.SetNumbers(dst, data)
-	return dst, nil
-}
-
 // Read reads a request.
 func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 	if q.names = append(q.names, m.Names...); len(q.names) > maxNames {
@@ -33,21 +24,9 @@ func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 	}
 	n := len(m.Sizes) / 4
 	var err error
-	uint32s := func(name string, data []byte, n int) []uint32 {
-		x, e := read[uint32](name, data, n, 4)
-		err = first(err, e)
-		return x
-	}
-	uint64s := func(name string, data []byte, n int) []uint64 {
-		x, e := read[uint64](name, data, n, 8)
-		err = first(err, e)
-		return x
-	}
-	floats := func(name string, data []byte, n int) []float64 {
-		x, e := read[float64](name, data, n, 8)
-		err = first(err, e)
-		return x
-	}
+	uint32s := func(name string, data []byte, n int) []uint32 { return read[uint32](&err, nil, name, data, n) }
+	uint64s := func(name string, data []byte, n int) []uint64 { return read[uint64](&err, nil, name, data, n) }
+	floats := func(name string, data []byte, n int) []float64 { return read[float64](&err, nil, name, data, n) }
 	sizes, members, greedy := uint32s("sizes", m.Sizes, n), uint32s("members", m.Members, n), uint32s("greedy", m.Greedy, n)
 	if err != nil {
 		return nil, err
@@ -59,9 +38,6 @@ func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 		}
 		all, values, optima = all+int(size), values+int(size)*int(members[i]), optima+int(members[i])
 	}
-	if len(m.Optimal) == 0 {
-		optima = 0
-	}
 	width := 0
 	if n > 0 {
 		width = len(m.Features) / 8 / n
@@ -70,7 +46,7 @@ func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 	left, features := floats("left", m.Left, n), floats("features", m.Features, n*width)
 	names, holds, counts := uint32s("options", m.Options, all), uint32s("holds", m.Holds, all), uint32s("counts", m.Counts, all)
 	reveals, shares, rewards := floats("reveals", m.Reveals, all), floats("shares", m.Shares, all), floats("rewards", m.Rewards, all)
-	v, optimal := floats("values", m.Values, values), floats("optimal", m.Optimal, optima)
+	v, optimal := floats("values", m.Values, values), floats("optimal", m.Optimal, given(m.Optimal, optima))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +67,7 @@ func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 		size, k := int(sizes[i]), int(members[i])
 		p := &q.problems[i]
 		*p = options.Problem{Arms: arms[:size:size], Greedy: int(greedy[i]), Values: v[: size*k : size*k], Step: int(steps[i]), Hold: 1, Trials: trials[:size:size]}
-		if optima > 0 {
+		if len(m.Optimal) > 0 {
 			p.Optimal, optimal = optimal[:k:k], optimal[k:]
 		}
 		q.questions[i] = options.Question{Problem: p, Shares: shares[:size:size], Left: left[i], Features: features[i*width : (i+1)*width], Seed: seeds[i]}
@@ -100,22 +76,13 @@ func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 	return q.questions, nil
 }
 
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // maxNumbers bounds the numbers that a rule may log of a decision.
 const maxNumbers = 64
 
 // Answers reads the answers of a rule.
 func Answers(answers []options.Answer, r *pb.RuleReply) error {
-	chosen, err := read[int32]("options", r.Options, len(answers), 4)
-	if err != nil {
-		return err
-	}
+	var err error
+	chosen := read[int32](&err, nil, "options", r.Options, len(answers))
 	if len(r.Names) > maxNumbers {
 		return fmt.Errorf("%d numbers for the log, at most %d can be kept", len(r.Names), maxNumbers)
 	}
@@ -124,7 +91,7 @@ func Answers(answers []options.Answer, r *pb.RuleReply) error {
 			return fmt.Errorf("%.100q names a number for the log; a name has 1 to 100 bytes in one line", name)
 		}
 	}
-	numbers, err := read[float64]("numbers", r.Numbers, len(answers)*len(r.Names), 8)
+	numbers := read[float64](&err, nil, "numbers", r.Numbers, len(answers)*len(r.Names))
 	if err != nil {
 		return err
 	}
@@ -144,11 +111,9 @@ func Experience(m *pb.OptionsRequest) ([]options.Experience, error) {
 	seen := make([]options.Experience, len(m.Lanes))
 	for i, lane := range m.Lanes {
 		n := len(lane.GetRewards()) / 8
-		rows, err := read[uint32]("transitions", lane.GetTransitions(), 4*n, 4)
-		if err != nil {
-			return nil, err
-		}
-		rewards, err := read[float64]("rewards", lane.GetRewards(), n, 8)
+		var err error
+		rows := read[uint32](&err, nil, "transitions", lane.GetTransitions(), 4*n)
+		rewards := read[float64](&err, nil, "rewards", lane.GetRewards(), n)
 		if err != nil {
 			return nil, err
 		}
@@ -183,25 +148,16 @@ func OptionList(m *pb.OptionList, states, actions int) ([]options.DeclaredOption
 			o.Initiation = append(o.Initiation, b != 0)
 		}
 		var err error
-		if o.End, err = read[float64]("end", x.GetEnd(), states, 8); err != nil {
-			return nil, fmt.Errorf("option %q: %w", o.Name, err)
-		}
+		o.End = read(&err, o.End, "end", x.GetEnd(), states)
 		if len(x.GetActions()) > 0 {
-			acts, err := read[int32]("actions", x.GetActions(), states, 4)
-			if err != nil {
-				return nil, fmt.Errorf("option %q: %w", o.Name, err)
-			}
-			for _, a := range acts {
-				o.Actions = append(o.Actions, int(a))
-			}
+			var bad error
+			o.Actions, bad = Int32s(nil, "actions", x.GetActions(), states)
+			err = cmp.Or(err, bad)
 		} else {
-			rows, err := read[float64]("policy", x.GetPolicy(), states*actions, 8)
-			if err != nil {
-				return nil, fmt.Errorf("option %q: %w", o.Name, err)
-			}
-			for s := range states {
-				o.Rows = append(o.Rows, rows[s*actions:(s+1)*actions])
-			}
+			o.Rows = slices.Collect(slices.Chunk(read[float64](&err, nil, "policy", x.GetPolicy(), states*actions), actions))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("option %q: %w", o.Name, err)
 		}
 		list = append(list, o)
 	}

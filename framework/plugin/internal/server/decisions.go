@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -27,29 +24,17 @@ type ruleInstance struct {
 	reply     pb.RuleReply
 }
 
-func (r *ruleInstance) close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.rule.Close()
-}
-
 // sourceInstance is an opened source of options.
 type sourceInstance struct {
 	opened
 	source vector.OptionSource
 }
 
-func (s *sourceInstance) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.source.Close()
-}
-
 // openDecisions opens an instance of a plugin that decides.
 func (s *Server) openDecisions(m *pb.OpenDecisionsRequest, open func(vector.DecisionPlugin, framework.Spec) (instance, error)) (*pb.OpenDecisionsReply, error) {
 	spec, err := fromproto.Spec(m.Spec)
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	var reply pb.OpenDecisionsReply
 	reply.Error = toproto.Error(run(func() error {
@@ -70,7 +55,7 @@ func (s *Server) openDecisions(m *pb.OpenDecisionsRequest, open func(vector.Deci
 func (s *Server) OpenRule(ctx context.Context, m *pb.OpenDecisionsRequest) (*pb.OpenDecisionsReply, error) {
 	return s.openDecisions(m, func(p vector.DecisionPlugin, spec framework.Spec) (instance, error) {
 		rule, err := p.OpenRule(ctx, json.RawMessage(m.Params), spec)
-		return &ruleInstance{rule: rule}, err
+		return &ruleInstance{opened: opened{end: rule}, rule: rule}, err
 	})
 }
 
@@ -78,7 +63,7 @@ func (s *Server) OpenRule(ctx context.Context, m *pb.OpenDecisionsRequest) (*pb.
 func (s *Server) OpenOptions(ctx context.Context, m *pb.OpenDecisionsRequest) (*pb.OpenDecisionsReply, error) {
 	return s.openDecisions(m, func(p vector.DecisionPlugin, spec framework.Spec) (instance, error) {
 		source, err := p.OpenOptions(ctx, json.RawMessage(m.Params), spec)
-		return &sourceInstance{source: source}, err
+		return &sourceInstance{opened: opened{end: source}, source: source}, err
 	})
 }
 
@@ -92,7 +77,7 @@ func (r *ruleInstance) step(ctx context.Context, m *pb.RuleRequest) (*pb.RuleRep
 	defer r.mu.Unlock()
 	questions, err := r.questions.Read(m)
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	r.answers = append(r.answers[:0], make([]options.Answer, len(questions))...)
 	err = run(func() error { return r.rule.Choose(ctx, questions, r.answers) })
@@ -114,7 +99,7 @@ func (s *Server) MakeOptions(ctx context.Context, m *pb.OptionsRequest) (*pb.Opt
 	}
 	seen, err := fromproto.Experience(m)
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -2,10 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
@@ -30,7 +28,7 @@ type environmentInstance struct {
 func newEnvironmentInstance(env vector.Environment, lanes int) *environmentInstance {
 	spec, able := env.Spec(), env.Abilities()
 	return &environmentInstance{
-		opened: opened{lanes: lanes, measures: able.Measures, calls: able.Calls},
+		opened: opened{end: env, lanes: lanes, measures: able.Measures, calls: able.Calls},
 		env:    env, spec: spec, in: vector.NewActions(spec, lanes), out: vector.NewTimeSteps(spec, lanes),
 	}
 }
@@ -41,7 +39,7 @@ func (e *environmentInstance) step(ctx context.Context, m *pb.EnvironmentRequest
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.decode(m); err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	r := &e.reply
 	r.Step = m.Step
@@ -63,12 +61,6 @@ func (e *environmentInstance) decode(m *pb.EnvironmentRequest) error {
 		return err
 	}
 	return fromproto.Column(&e.in.Actions, m.Actions)
-}
-
-func (e *environmentInstance) close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.env.Close()
 }
 
 // models fills in the distinct models and which lane has which.
@@ -115,7 +107,7 @@ type agentInstance struct {
 func newAgentInstance(agent vector.Agent, spec framework.Spec, lanes int) *agentInstance {
 	able := agent.Abilities()
 	a := &agentInstance{
-		opened: opened{lanes: lanes, measures: able.Measures, calls: able.Calls},
+		opened: opened{end: agent, lanes: lanes, measures: able.Measures, calls: able.Calls},
 		agent:  agent, in: vector.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
 	}
 	if able.Options != nil {
@@ -132,10 +124,10 @@ func (a *agentInstance) step(ctx context.Context, m *pb.AgentRequest) (*pb.Agent
 		return a.decide(ctx, m)
 	}
 	if err := a.decode(m); err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	if len(m.Epochs)+len(m.Choices) > 0 {
-		return nil, status.Error(codes.InvalidArgument, "epochs or choices for an agent without options")
+		return nil, broken(errors.New("epochs or choices for an agent without options"))
 	}
 	if err := run(func() error { return a.agent.Step(ctx, a.in, &a.actions) }); err != nil {
 		return &pb.AgentReply{Step: m.Step, Error: toproto.Error(err)}, nil
@@ -153,10 +145,4 @@ func (a *agentInstance) decode(m *pb.AgentRequest) error {
 		return err
 	}
 	return fromproto.TimeSteps(&a.in.TimeSteps, m)
-}
-
-func (a *agentInstance) close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.agent.Close()
 }

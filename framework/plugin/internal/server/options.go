@@ -26,7 +26,7 @@ type optionPart struct {
 func newOptionPart(agent vector.OptionAgent, lanes int) *optionPart {
 	return &optionPart{
 		agent: agent, epochs: make([]bool, lanes), problems: make([]options.Problem, lanes),
-		choices: make([]int, lanes), names: map[string]uint32{},
+		names: map[string]uint32{},
 	}
 }
 
@@ -35,17 +35,17 @@ func (a *agentInstance) decide(ctx context.Context, m *pb.AgentRequest) (*pb.Age
 	o := a.options
 	var err error
 	if len(m.Choices) > 0 {
-		if err := fromproto.Int32s(o.choices, "choices", m.Choices); err != nil {
-			return nil, status.Error(codes.InvalidArgument, err.Error())
+		if o.choices, err = fromproto.Int32s(o.choices, "choices", m.Choices, a.lanes); err != nil {
+			return nil, broken(err)
 		}
 		clear(o.epochs)
 		err = run(func() error { return o.agent.Choose(ctx, o.choices, &a.actions) })
 	} else {
 		if err := a.decode(m); err != nil {
-			return nil, status.Error(codes.InvalidArgument, err.Error())
+			return nil, broken(err)
 		}
 		if err := fromproto.Flags(o.epochs, "epochs", m.Epochs); err != nil {
-			return nil, status.Error(codes.InvalidArgument, err.Error())
+			return nil, broken(err)
 		}
 		err = run(func() error { return o.agent.StepOptions(ctx, a.in, o.epochs, &a.actions, o.problems) })
 	}

@@ -42,20 +42,24 @@ type Server struct {
 }
 
 // instance is an *environmentInstance, an *agentInstance, a *ruleInstance or a *sourceInstance.
-type instance interface {
-	close() error
-	common() *opened
-}
+type instance interface{ common() *opened }
 
-// opened is what instances of environments and agents have in common.
+// opened is what instances have in common.
 type opened struct {
 	mu       sync.Mutex // one call at a time
+	end      interface{ Close() error }
 	lanes    int
 	measures *vector.Measures
 	calls    vector.Calls
 }
 
 func (o *opened) common() *opened { return o }
+
+func (o *opened) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.end.Close()
+}
 
 // abilities are the names of the calls.
 func (o *opened) abilities() []string { return slices.Sorted(maps.Keys(o.calls)) }
@@ -98,7 +102,7 @@ func (s *Server) remove(handle uint64) instance {
 // drop ends an instance whose stream has ended, unless the host has closed it.
 func (s *Server) drop(handle uint64) {
 	if i := s.remove(handle); i != nil {
-		if err := run(i.close); err != nil {
+		if err := run(i.common().close); err != nil {
 			fmt.Fprintln(os.Stderr, "closing:", err)
 		}
 	}
@@ -109,7 +113,7 @@ func (s *Server) CloseAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range s.instances {
-		_ = vector.Guard(i.close)
+		_ = vector.Guard(i.common().close)
 	}
 	clear(s.instances)
 }
@@ -160,7 +164,7 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 	}
 	spec, err := fromproto.Spec(m.Spec)
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	var reply pb.OpenAgentReply
 	err = run(func() error {
@@ -196,7 +200,7 @@ func (s *Server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, e
 	if i == nil {
 		return nil, status.Errorf(codes.NotFound, "no instance has the handle %d", m.Instance)
 	}
-	return &pb.CloseReply{Error: toproto.Error(run(i.close))}, nil
+	return &pb.CloseReply{Error: toproto.Error(run(i.common().close))}, nil
 }
 
 // StepEnvironment implements pb.PluginServer.
@@ -287,7 +291,7 @@ type stepper[I instance, Request interface {
 
 func (t *stepper[I, Request, Reply]) answer(data []byte) (proto.Message, error) {
 	if err := wire.Decode(data, t.request); err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, broken(err)
 	}
 	served, err := lookup[I](t.server, t.request.GetInstance())
 	if err != nil {
@@ -295,6 +299,9 @@ func (t *stepper[I, Request, Reply]) answer(data []byte) (proto.Message, error) 
 	}
 	return t.step(served, context.Background(), t.request)
 }
+
+// broken is the gRPC status of a request that breaks the protocol.
+func broken(err error) error { return status.Error(codes.InvalidArgument, err.Error()) }
 
 // ended turns the end of the host's requests into success.
 func ended(err error) error {

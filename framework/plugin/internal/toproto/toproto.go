@@ -5,10 +5,13 @@ package toproto
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -43,17 +46,10 @@ func message(err error) string {
 
 // Code returns the code of the sentinel that err wraps.
 func Code(err error) pb.Code {
-	switch {
-	case errors.Is(err, framework.ErrNeedsReset):
-		return pb.Code_CODE_NEEDS_RESET
-	case errors.Is(err, framework.ErrInvalidAction):
-		return pb.Code_CODE_INVALID_ACTION
-	case errors.Is(err, framework.ErrInvalidParams):
-		return pb.Code_CODE_INVALID_PARAMS
-	case errors.Is(err, framework.ErrUnsupported):
-		return pb.Code_CODE_UNSUPPORTED
-	case errors.Is(err, framework.ErrInvalidAnswer):
-		return pb.Code_CODE_INVALID_ANSWER
+	for _, code := range slices.Sorted(maps.Keys(wire.Sentinels)) {
+		if errors.Is(err, wire.Sentinels[code]) {
+			return code
+		}
 	}
 	return pb.Code_CODE_UNSPECIFIED
 }
