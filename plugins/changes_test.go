@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
 // constantly plays an environment with one action and returns the curves of one run, a point a step.
@@ -67,15 +68,15 @@ func TestRegretOfBanditsThatChange(t *testing.T) {
 	}
 }
 
-// Means of Bernoulli arms stay in [0,1] however fast they drift, and their walk has the step that was asked for: over 200
-// runs the mean square of what a mean moves in 25 pulls of drift 0.01 is 0.0025, with a standard error of 10 %.
+// Means of Bernoulli arms stay in [0,1] however fast they drift, and their walk has the step that was asked for: over 60
+// runs the mean square of what a mean moves in 25 pulls of drift 0.01 is 0.0025, with a standard error of 18 %.
 func TestDrift(t *testing.T) {
 	square := 0.0
-	for run := range 200 {
+	for run := range 60 {
 		c := constantly(t, "gaussian-bandit", `{"arms":1,"noise":0,"drift":0.01}`, 0, 26, run)[result.Reward]
-		square += (c[25] - c[0]) * (c[25] - c[0]) / 200
+		square += (c[25] - c[0]) * (c[25] - c[0]) / 60
 	}
-	if square < 0.0015 || square > 0.0035 {
+	if square < 0.001 || square > 0.0045 {
 		t.Errorf("mean square %v", square)
 	}
 	c := constantly(t, "bernoulli-bandit", `{"arms":2,"drift":3}`, 0, 500, 1)
@@ -185,6 +186,31 @@ func TestBadChangesAreRefused(t *testing.T) {
 		_, err := bundled(x.env).OpenEnvironment(t.Context(), json.RawMessage(x.params), 1)
 		if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.params, err, x.want)
+		}
+	}
+}
+
+// If two arms swap their means half-way, policies on beliefs that forget follow, and those on beliefs that do not lose at least twice as much. In 5
+// runs of 4,000 pulls the regret can be 0.8 per pull. Seeds are fixed.
+func TestForgettingPoliciesFollowChanges(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for k, r := range []string{"[[0,0,0.9],[0,1,0.1]]", "[[0,0,0.1],[0,1,0.9]]"} {
+		path := filepath.Join(dir, fmt.Sprint(k))
+		must.Do(t, os.WriteFile(path, []byte(`{"S":1,"A":2,"transitions":[[0,0,0,1],[0,1,0,1]],"rewards":`+r+`,"bernoulli":[[0,0],[0,1]]}`), 0o666))
+		files = append(files, string(must.Get(json.Marshal(path))(t)))
+	}
+	env := fmt.Sprintf(`{"file":%s,"schedule":{"files":[%s],"steps":[2000]}}`, files[0], files[1])
+	regret := func(policy string) float64 {
+		return agenttest.Plugins(All()).Earns(t, "model", env, "bandit", policy, 5, 2000, 4000, result.Regret)
+	}
+	for _, x := range [][2]string{
+		{`{"policy":{"kind":"thompson"},"belief":{"kind":"beta"}}`, `{"policy":{"kind":"thompson"},"belief":{"kind":"forgetting"}}`},
+		{`{"policy":{"kind":"optimistic"},"belief":{"kind":"beta"}}`, `{"policy":{"kind":"optimistic"},"belief":{"kind":"forgetting"}}`},
+	} {
+		keeps, forgets := regret(x[0]), regret(x[1])
+		if t.Logf("%s: %.0f, %s: %.0f", x[0], keeps, x[1], forgets); forgets > keeps/2 {
+			t.Errorf("regret %.0f of %s, and %.0f of %s", keeps, x[0], forgets, x[1])
 		}
 	}
 }

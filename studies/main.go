@@ -39,6 +39,8 @@ var studies = map[string]func(*study) error{
 	"window-tables":             window,
 	"horizon":                   horizon,
 	"horizon-mixing":            horizonMixing,
+	"changing":                  changingBoard,
+	"changing-development":      changingBoard,
 	"families":                  familiesBoard,
 	"families-short":            familiesBoard,
 	"families-long":             familiesBoard,
@@ -112,6 +114,8 @@ func execute(name string) (*study, error) {
 	var err error
 	if handmadeHalves[base] != nil {
 		path, err = writeHandmade(base)
+	} else if changingHalves[base] != nil {
+		path, err = writeChanging(base)
 	} else if base == "gains" {
 		path, err = writeGains()
 	} else if _, ok := episodesOf[base]; ok {

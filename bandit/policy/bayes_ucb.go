@@ -44,7 +44,9 @@ func newBayesUCB(b beliefs, logs float64) *bayesUCB {
 
 func (u *bayesUCB) Update(arm int, reward float64, rng *rand.Rand) {
 	u.update(arm, reward, rng)
-	u.learned(arm)
+	if u.learned(arm); u.pass != nil {
+		u.until = -1 // the bounds of all arms are out of date
+	}
 }
 
 // upperQuantile returns the value that a belief exceeds with probability tail.

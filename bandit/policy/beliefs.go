@@ -38,6 +38,7 @@ var beliefKinds = []BeliefKind{
 	{"normal-gamma", "the normal posterior, noise unknown; best for normal rewards", NormalGammaBelief{}},
 	{"gamma-poisson", "the conjugate posterior Gamma(a, rate b) of a mean count, for rewards of at least 0", GammaPoissonBelief{}},
 	{"particles", "weighted samples, resampled when few have most of the weight; for rewards of a known distribution", ParticleBelief{}},
+	{"forgetting", "the conjugate posterior of means that change: beta for rewards in [0,1], else normal; what was learned loses weight with every pull", ForgettingBelief{}},
 }
 
 // BeliefKinds returns all kinds of beliefs.

@@ -73,5 +73,11 @@ func (x *index) Update(arm int, reward float64, rng *rand.Rand) {
 		x.table.Reset(x.share)
 	}
 	x.update(arm, reward, rng)
+	if x.pass != nil {
+		for i := range x.dates {
+			x.set(i)
+		}
+		return
+	}
 	x.set(arm)
 }

@@ -30,6 +30,7 @@ var kinds = []Kind{
 	{"e3", "all arms in turn until each is known (which takes long), then the best (Kearns & Singh 2002)", E3{}, nil},
 	{"e3-overflow", "as e3 with the integer overflow of the paper's program (docs/paper.md)", E3Overflow{}, nil},
 	{"ucb1", "the largest mean + √(2 ln t/n) (Auer, Cesa-Bianchi & Fischer 2002)", UCB1{}, nil},
+	{"discounted-ucb", "as ucb1 for means that change: rewards lose weight with every pull (Garivier & Moulines 2011)", DiscountedUCB{}, nil},
 	{"kl-ucb", "the largest mean that relative entropy allows (Garivier & Cappé 2011)", KLUCB{}, nil},
 	{"moss", "the largest mean + √(max(0, ln(H/(K n)))/n), for H pulls of K arms; without a horizon H is the number of the pull (Audibert & Bubeck 2009; Degenne & Perchet 2016)", MOSS{}, nil},
 	{"bayes-ucb", "the largest 1−1/t quantile (Kaufmann, Cappé & Garivier 2012)", BayesUCB{}, betaFirst},

@@ -127,6 +127,11 @@ func (o *optimistic) Update(arm int, reward float64, rng *rand.Rand) {
 	o.tick()
 	o.ranked.Update(arm, reward, rng)
 	top := o.means.first()
+	if o.pass != nil {
+		o.greedy = top
+		o.bounds.rebuild(o.bound)
+		return
+	}
 	if o.finite {
 		if o.table != nil {
 			o.table.Reset(o.share)

@@ -46,6 +46,7 @@ type beliefs struct {
 	learners    []bandit.Learner
 	populations []bandit.Population // the same ones, if that is what they are
 	betas       []bandit.Beta       // likewise
+	pass        func()              // lets a step pass, which changes the beliefs about all arms; nil if they stay
 }
 
 func (b *beliefs) len() int { return len(b.learners) }
@@ -68,9 +69,12 @@ func (b *beliefs) Greedy() int {
 	return selected
 }
 
-// update teaches the arm's belief. It is inlined.
+// update teaches the arm's belief, and lets a step pass.
 func (b *beliefs) update(arm int, reward float64, rng *rand.Rand) {
 	b.learners[arm].Update(reward, rng)
+	if b.pass != nil {
+		b.pass()
+	}
 }
 
 // ranked are beliefs with their means kept in order.
@@ -87,6 +91,10 @@ func (r *ranked) Greedy() int { return r.means.first() }
 func (r *ranked) Update(arm int, reward float64, rng *rand.Rand) {
 	if r.populations == nil {
 		r.update(arm, reward, rng)
+		if r.pass != nil {
+			r.means.rebuild(r.mean)
+			return
+		}
 		r.means.set(arm, r.learners[arm].Mean())
 		return
 	}

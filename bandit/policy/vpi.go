@@ -133,6 +133,11 @@ func (v *vpi) end(score, q float64) float64 {
 func (v *vpi) Update(arm int, reward float64, rng *rand.Rand) {
 	v.ranked.Update(arm, reward, rng)
 	top := v.means.first()
+	if v.pass != nil {
+		v.greedy = top
+		v.bounds.rebuild(v.bound)
+		return
+	}
 	if v.greedy != top {
 		v.bounds.set(v.greedy, v.bound(v.greedy))
 		v.greedy = top

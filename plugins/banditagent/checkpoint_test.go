@@ -31,6 +31,7 @@ var cases = map[string][]string{
 	"e3-overflow":            {``},
 	"ucb1":                   {``},
 	"kl-ucb":                 {``},
+	"discounted-ucb":         {``, `,"discount":0.9`},
 	"moss":                   {``, `,"horizon":300`},
 	"bayes-ucb":              {``, `,"confidence":1,"horizon":300`},
 	"gittins":                {`,"gamma":0.9`},
@@ -42,7 +43,7 @@ var cases = map[string][]string{
 	"backward-induction":     {`,"horizon":9`},
 }
 
-var someBeliefs = []string{`null`, `{"kind":"point"}`, `{"kind":"beta"}`, `{"kind":"gaussian"}`, `{"kind":"normal-gamma"}`, `{"kind":"particles","members":20}`,
+var someBeliefs = []string{`null`, `{"kind":"forgetting"}`, `{"kind":"point"}`, `{"kind":"beta"}`, `{"kind":"gaussian"}`, `{"kind":"normal-gamma"}`, `{"kind":"particles","members":20}`,
 	`{"kind":"population","members":6,"update":"poisson","schedule":"harmonic"}`, `{"kind":"population","members":8,"update":"drawn"}`, `{"kind":"population","update":"bernoulli"}`}
 
 // bernoulli describes a bandit of five arms.

@@ -19,6 +19,7 @@ type params struct {
 	Criterion  string   `json:"criterion" jsonschema:"enum=step,enum=episode,enum=run" jsonschema_description:"What the agent maximises in tasks with episodes. step: the reward per step of the rest of the run. Where episodes cost more than to wait, it ends none. episode: the mean return of the episodes in the rest of the run; their time does not count. run: step if episodes pay, and episode if they cost. The default, a choice of ours, is what regret is computed by."`
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge pays for 1/(1-gamma) steps. The default, a choice of ours, is the number of steps left in the run, or 100 if the host does not give it."`
 	Bounds     string   `json:"bounds" when:"reward_low=none or reward_high=none" jsonschema:"enum=declared,enum=learned" jsonschema_description:"Bounds of rewards. declared: those that the environment declares; one that it does not declare is learned from the rewards. learned: the environment's bounds do not count. The default, a choice of ours, is better if some reward comes near the bounds."`
+	Hazard     *float64 `json:"hazard,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Probability per step that the task changes. 0: it never does. The default, a choice of ours, is learned: 0 until a change is noticed, and then the number of changes per step."`
 	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares, or a learned one."`
 	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares, or a learned one."`
 }
@@ -81,6 +82,12 @@ func Plugin() vector.Plugin {
 					return nil, lanes.Invalid("%v is too large: bounds of rewards are in [-%g, %g]", *given, framework.LargestReward, framework.LargestReward)
 				}
 			}
+			x.hazard = -1 // learned
+			if p.Hazard != nil {
+				if x.hazard = *p.Hazard; !(x.hazard >= 0 && x.hazard < 1) {
+					return nil, lanes.Invalid("hazard is %v, must be in [0,1)", x.hazard)
+				}
+			}
 			switch {
 			case p.Gamma != nil && !(*p.Gamma >= 0 && *p.Gamma < 1):
 				return nil, lanes.Invalid("gamma is %v, must be in [0,1)", *p.Gamma)
@@ -109,6 +116,7 @@ type agent struct {
 	criterion voi.Criterion
 	actions   int
 	low, high float64
+	hazard    float64 // negative if it is learned
 	horizon   float64 // if steps is 0
 	steps     int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
 	episodic  bool    // the environment says that episodes end
@@ -133,6 +141,9 @@ type agent struct {
 func (x *agent) Start(s uint64) {
 	copy(x.meaning, seed.Stream(s, seed.Exploration).Perm(x.actions))
 	x.belief = voi.NewBelief(x.actions, x.low, x.high)
+	if x.hazard != 0 {
+		x.belief.Watch(x.hazard, max(x.horizon, float64(x.steps)))
+	}
 	x.planner = voi.NewPlanner(x.belief, x.rule)
 	x.planner.SetCriterion(x.criterion)
 	clear(x.number)

@@ -27,6 +27,8 @@ type Belief struct {
 	paid                []payment // distinct rewards, the last maxPayments
 	payments            int       // how many there were
 	steps               float64
+	changes             changes
+	watches             []watch // by pair
 	spent, since        float64 // sum of gaps of steps that explored, and since the last state was visited first
 }
 
@@ -37,6 +39,7 @@ type pair struct {
 	count    []float64
 	mean, m2 float64   // of rewards
 	values   []float64 // distinct rewards as they were paid, at most maxValues of them
+	paid     []float64 // how often each of them was
 	toNext   likelihood
 	toReward likelihood
 }
@@ -74,11 +77,8 @@ func (b *Belief) addState() int {
 	s := len(b.near)
 	b.since = 0
 	for range b.actions {
-		var p pair
-		for g := range points {
-			p.toNext[g], p.toReward[g] = 1, 1
-		}
-		b.pairs = append(b.pairs, p)
+		b.pairs = append(b.pairs, pair{toNext: flat, toReward: flat})
+		b.watches = append(b.watches, watch{})
 	}
 	b.near = append(b.near, []int32{int32(s)})
 	b.before = append(b.before, nil)
@@ -113,43 +113,61 @@ func (b *Belief) begin(s int) bool {
 }
 
 // learn records that action a in state s was paid reward and led to next. It
-// reports whether the pair had not shown this successor, or this reward, before.
+// reports whether the pair had not shown this successor, or this reward, before, or has begun anew.
 func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	b.centre(reward)
-	r := b.measure(reward)
-	p := &b.pairs[s*b.actions+a]
+	i := s*b.actions + a
+	p := &b.pairs[i]
 	b.steps++
-	k := slices.Index(p.next, int32(next))
-	if p.n > 0 {
-		b.successors.observe(&p.toNext, p.n, 1, k < 0)
-	}
-	isNew := k < 0
+	isNew := !slices.Contains(p.next, int32(next))
 	if isNew {
 		b.addSuccessor(s, a, p, next)
-	} else {
-		p.count[k]++
 	}
 	value := !slices.Contains(p.values, reward)
-	if p.n > 0 {
-		b.rewards.observe(&p.toReward, p.n, b.unpaid(p), value)
+	room := value && len(p.values) < maxValues
+	begins := b.changes.watched && p.n > 0 && b.review(i, reward, next)
+	if !begins {
+		if p.n == 0 {
+			b.tried++
+		} else {
+			b.sumMeans -= p.mean
+		}
+		b.show(p, reward, next)
+		b.sumMeans += p.mean
 	}
-	if value && len(p.values) < maxValues {
+	if room {
 		b.pay(reward)
-		p.values = append(p.values, reward)
 	}
-	if p.n == 0 {
-		b.tried++
-	} else {
-		p.m2 += (r - p.mean) * (r - p.mean) * p.n / (p.n + 1)
-		b.sumMeans -= p.mean
-	}
-	p.n++
-	p.mean += (r - p.mean) / p.n
-	b.sumMeans += p.mean
 	if b.learnsLow && p.mean < -slack || b.learnsHigh && p.mean > 1+slack {
 		b.outside = true
 	}
-	return isNew || value && len(p.values) < maxValues
+	b.watches[i].last = b.steps
+	return begins || isNew || value && len(p.values) < maxValues
+}
+
+// show adds to a row that it has shown a successor and a reward.
+func (b *Belief) show(p *pair, reward float64, next int) {
+	r, k := b.measure(reward), slices.Index(p.next, int32(next))
+	v := slices.Index(p.values, reward)
+	if p.n > 0 {
+		b.successors.observe(&p.toNext, p.n, 1, k < 0)
+		b.rewards.observe(&p.toReward, p.n, b.unpaid(p), v < 0)
+		p.m2 += (r - p.mean) * (r - p.mean) * p.n / (p.n + 1)
+	}
+	if k < 0 {
+		p.next, p.count = append(p.next, int32(next)), append(p.count, 0)
+		k = len(p.next) - 1
+	}
+	p.count[k]++
+	if v < 0 && len(p.values) < maxValues {
+		p.values, p.paid = append(p.values, reward), append(p.paid, 0)
+		v = len(p.values) - 1
+	}
+	if v >= 0 {
+		p.paid[v]++
+	}
+	p.n++
+	p.mean += (r - p.mean) / p.n
 }
 
 // addSuccessor adds a successor that a pair, action a in state s, had not shown.
@@ -173,8 +191,6 @@ func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 		b.near[s] = append(b.near[s], int32(next))
 		b.before[next] = append(b.before[next], int32(s))
 	}
-	p.next = append(p.next, int32(next))
-	p.count = append(p.count, 1)
 }
 
 // kind returns the kind of a pair, on which the probability of finding states depends.

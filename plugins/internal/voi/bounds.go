@@ -120,16 +120,22 @@ func (b *Belief) learnBounds() (factor, shift float64, changed bool) {
 		return 1, 0, false
 	}
 	b.spent, b.since, b.sumMeans = factor*b.spent, factor*b.since, 0
+	convert := func(p *pair) {
+		p.m2 *= factor * factor
+		if p.mean = factor*p.mean + shift; len(p.values) == 1 { // without rounding, so that it stays constant
+			p.mean = x.measure(p.values[0])
+		}
+	}
 	for i := range b.pairs {
 		p := &b.pairs[i]
 		if p.n == 0 || b.ends(i/b.actions) {
 			continue
 		}
-		p.m2 *= factor * factor
-		if p.mean = factor*p.mean + shift; len(p.values) == 1 { // without rounding, so that it stays constant
-			p.mean = x.measure(p.values[0])
-		}
+		convert(p)
 		b.sumMeans += p.mean
+		if recent := b.watches[i].recent; recent != nil {
+			convert(recent)
+		}
 	}
 	return factor, shift, true
 }

@@ -28,6 +28,14 @@ func newMixture(top float64) mixture {
 // factor.
 type likelihood [points]float64
 
+// flat is that of a pair that has shown nothing.
+var flat = func() (l likelihood) {
+	for g := range l {
+		l[g] = 1
+	}
+	return l
+}()
+
 // observe takes in one more outcome of a pair with n ≥ 1 before, a new one or not. Here and
 // below, u is the share of the base that the pair has not shown.
 func (m *mixture) observe(l *likelihood, n, u float64, isNew bool) {

@@ -155,10 +155,6 @@ type trial struct{ same, after, afterR, rest, restR float64 }
 
 // newTrial returns the trial in a run with so many steps left.
 func newTrial(b *Belief, horizon float64) (t trial) {
-	var flat likelihood
-	for g := range flat {
-		flat[g] = 1
-	}
 	unlike := b.unlike()
 	var q, qR float64
 	q, t.after = b.successors.ahead(&flat, 1, 1, horizon)

@@ -30,16 +30,20 @@ type Planner struct {
 	promising []int   // by state: how many of its pairs would be worth a try, if no other pair were tried
 	pairs     int     // the sum of promising
 
-	planned float64   // horizon of the last plan
-	due     bool      // the model has changed since the last plan
-	known   []float64 // by pair: its tries at the last plan
-	fitted  float64   // steps at the last fit
-	plans   int
+	planned  float64   // horizon of the last plan
+	due      bool      // the model has changed since the last plan
+	known    []float64 // by pair: its tries at the last plan
+	fitted   float64   // steps at the last fit
+	surveyed float64   // steps when all prizes became stale with time
+	plans    int
 }
 
 // batch is how many states' prizes a plan computes in turn. With 8 the scores on development tasks
 // are the same, and a run on a grid of 100 cells takes a third longer or more.
 const batch = 3
+
+// survey is the expected number of changes of a row after which all prizes are computed anew.
+const survey = 0.05
 
 // NewPlanner returns a planner for a belief. From now on the belief belongs to the planner:
 // update it through AddState and Learn only.
@@ -121,7 +125,12 @@ func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
 // horizon is as there.
 func (p *Planner) Plan(s int, horizon float64) {
 	p.resize()
-	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > p.planned {
+	horizon = p.belief.lasting(horizon)
+	if rate := p.belief.rate(); p.belief.changes.due || rate*(p.belief.steps-p.surveyed) > survey {
+		p.due, p.belief.changes.due, p.surveyed = true, false, p.belief.steps
+		p.pending = p.belief.size()
+	}
+	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > 1.1*p.planned {
 		p.plan(s, horizon)
 	}
 }
@@ -157,9 +166,9 @@ func (p *Planner) plan(s int, horizon float64) {
 	if p.belief.outside {
 		p.measureAnew()
 	}
-	if p.due || horizon < 0.9*p.planned || horizon > p.planned {
+	if p.due || horizon < 0.9*p.planned || horizon > 1.1*p.planned {
 		p.pending = max(p.pending, batch)
-		if horizon < 0.9*p.planned || horizon > p.planned {
+		if horizon < 0.9*p.planned || horizon > 1.1*p.planned {
 			p.planned = horizon
 			p.pending = p.belief.size()
 		}

@@ -340,6 +340,17 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 	if c.policy { // it costs nothing
 		return best + max(0, -a.model.trial[i])
 	}
+	if q := a.model.suspect[i]; q > 0 { // it may be another pair by now
+		c.base.r = a.prospects.meanFirst
+		a.untried(c, false)
+		for k := range a.scenarios {
+			a.scenarios[k].p *= q
+		}
+		a.improved(c)
+		if gain, succeeds := a.rule.gain(a.population); gain > best {
+			best, a.succeeds[i], a.promised[i] = gain, max(succeeds, a.finds(i, q)), gain*a.kept
+		}
+	}
 	return a.priced(best, i)
 }
 
@@ -500,7 +511,8 @@ const rounding = 1e-6
 func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) (shows float64) {
 	a.scenarios = a.scenarios[:0]
 	n := p.n
-	fresh, freshR := a.model.fresh[i], a.model.freshR[i]
+	suspect := a.model.suspect[i]
+	fresh, freshR := (a.model.fresh[i]-suspect)/(1-suspect), a.model.freshR[i] // if it has not changed
 	showsNew, after := a.model.belief.successors.ahead(&p.toNext, n, 1, k)
 	shows = showsNew
 	paysNew, afterR := a.model.belief.rewards.ahead(&p.toReward, n, a.model.belief.unpaid(p), k)

@@ -17,6 +17,7 @@ type meanModel struct {
 
 	planned      []float64 // by pair: share of the base in the row that is planned with
 	trial        []float64 // by pair: v less what the pair is worth with its mean row
+	suspect      []float64 // by pair: probability that it has changed since its last try, as it counts
 	fresh        []float64 // by pair: probability that the next successor is drawn from the base
 	freshR       []float64 // by pair: likewise of the next reward
 	found        []float64 // by pair: probability that a new successor is a state never visited
@@ -57,6 +58,7 @@ func (m *meanModel) update(gamma float64) {
 	m.gamma = gamma
 	m.setZero()
 	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
+	m.suspect = grow(m.suspect, len(b.pairs))
 	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
 	m.actionValues, m.gap = grow(m.actionValues, len(b.pairs)), grow(m.gap, len(b.pairs))
 	m.values, m.policy, m.global = grow(m.values, states), grow(m.policy, states), grow(m.global, states)
@@ -72,6 +74,8 @@ func (m *meanModel) update(gamma float64) {
 			continue
 		}
 		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n, 1), b.rewards.predict(&p.toReward, p.n, b.unpaid(p))
+		m.suspect[i] = b.suspicion(i, 1/(1-gamma))
+		m.fresh[i] += m.suspect[i] * (1 - m.fresh[i])
 		m.planned[i] = 0
 		m.reward[i] = p.mean + m.freshR[i]*(b.surprise(p)-p.mean) + m.zero
 	}
@@ -264,6 +268,7 @@ func (m *meanModel) solve() {
 			m.trial[i] = m.gap[i]
 			if p := &m.belief.pairs[i]; p.n > 0 {
 				m.trial[i] -= m.gamma * m.fresh[i] * (visited + m.found[i]*(unvisited-visited) - m.shown(p, m.values))
+				m.trial[i] -= m.suspect[i] * (m.belief.meanReward() - p.mean)
 			}
 		}
 	}
