@@ -136,7 +136,7 @@ func (p *Process) callDescribe(ctx context.Context, request *pb.DescribeRequest)
 	rpc := func(ctx context.Context, m *pb.DescribeRequest, o ...grpc.CallOption) (*pb.DescribeReply, error) {
 		return p.wire.Describe(ctx, m, append(o, grpc.MaxCallRecvMsgSize(maxDescription))...)
 	}
-	return call(ctx, p, rpc, request)
+	return callWithin(ctx, p, p.openTimeout, "open", rpc, request) // no step: the modules are looked for
 }
 
 func (p *Process) describe(ctx context.Context) (vector.Description, error) {
