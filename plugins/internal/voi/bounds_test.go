@@ -73,6 +73,7 @@ func TestLearnedBoundsAreLikeKnownOnes(t *testing.T) {
 			s := 0
 			for k := range steps {
 				if k%5 == 0 {
+					p.due = true
 					p.Plan(s, 1000)
 				}
 				a, y := rng.IntN(actions), rng.IntN(states)

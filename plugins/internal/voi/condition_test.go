@@ -99,6 +99,7 @@ func TestPrizesByDefinition(t *testing.T) {
 					c.base.r = p.prospects.newRewards(p.belief, x)
 				}
 				sum, weight := 0.0, 0.0
+				a.firstTries = a.firstTries[:0]
 				got := a.prize(&c, i, &routes, worth, &sum, &weight)
 
 				want, succeeds, tries := math.Inf(-1), 0.0, 0.0
@@ -177,8 +178,8 @@ func TestPreposteriorVariance(t *testing.T) {
 	}
 	p.plan(0, 500)
 	a, x := &p.gains, &p.belief.pairs[0]
-	c := pairCase{shown: a.shown(0, &a.best[0]), base: row{r: x.mean}}
-	a.deviate(&c, x, &a.best[0], 0)
+	c := pairCase{shown: a.shown(0, a.routes(0)), base: row{r: x.mean}}
+	a.deviate(&c, x, a.routes(0), 0)
 	for _, k := range []float64{1, 3, 12, 100} {
 		a.tried(&c, x, 0, k)
 		var mean, square, q float64
@@ -288,11 +289,12 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 			if j := a.join(s, prizes, -1, joint{}); j.advantage < best || j.advantage > sum || j.steps < 1 {
 				t.Errorf("prizes %v: %+v", prizes, j)
 			}
-			w := &a.best[s]
-			f, c := slices.Clone(w.f), slices.Clone(w.c)
-			for y := range w.f {
-				w.f[y], w.c[y] = 1, 0
+			w, old := &a.stored[s], a.stored[s]
+			*w = storedRoutes{from: []int32{int32(s)}, c: make([]float64, 1+p.belief.size())}
+			for y := range p.belief.size() {
+				w.from = append(w.from, int32(y))
 			}
+			w.f = slices.Repeat([]float64{1}, len(w.from))
 			tried := p.belief.pairs[3*s].n > 0 && p.belief.pairs[3*s+1].n > 0 && p.belief.pairs[3*s+2].n > 0
 			if j, want := a.join(s, []float64{3, 2, 1}, -1, joint{}), 3+gamma*(2+gamma); tried && (math.Abs(j.advantage-want) > 1e-9 || math.Abs(j.steps-3) > 1e-9) {
 				t.Errorf("all tries stay: %+v, want %v in 3 steps", j, want)
@@ -303,14 +305,13 @@ func TestPrizesOfAStateTogether(t *testing.T) {
 			if j, want := a.join(s, []float64{3, 2, 1}, -1, joint{}), 3+0.75*gamma*(2+0.75*gamma); tried && math.Abs(j.advantage-want) > 1e-9 {
 				t.Errorf("the tries end with the first that succeeds: %+v, want %v", j, want)
 			}
-			for y := range w.f {
+			for y := range w.c {
 				w.c[y] = 4
 			}
 			if j := a.join(s, []float64{3, 2, 1}, -1, joint{}); tried && j != (joint{3, 1}) {
 				t.Errorf("no try is worth the way back: %+v, want 3 in 1 step", j)
 			}
-			copy(w.f, f)
-			copy(w.c, c)
+			*w = old
 		}
 	}
 }
@@ -365,7 +366,7 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	p.resize()
 	m := &p.model
 	m.gamma, m.values, m.policy, m.gap, m.fresh = gamma, make([]float64, n), make([]int32, n), make([]float64, 3*n), make([]float64, 3*n)
-	p.gains.best, p.gains.succeeds = make([]routes, n), make([]float64, 3*n)
+	p.gains.stored, p.gains.succeeds = make([]storedRoutes, n), make([]float64, 3*n)
 	for s := range n {
 		m.policy[s] = 1
 		for a, y := range []int{min(s+1, n-1), max(s-1, 0), s} {
@@ -381,7 +382,9 @@ func hall(gamma, gap float64, prizes, succeeds []float64) *Planner {
 	m.leave()
 	for range n {
 		for s := range n {
-			p.gains.finder.find(&p.gains.best[s], m, s, 1, false)
+			p.gains.finder.find(&p.gains.best, m, s, 1, false)
+			p.gains.greedy.reset(n)
+			p.gains.stored[s].store(&p.gains.best, &p.gains.greedy)
 			p.join(s)
 		}
 	}
@@ -531,9 +534,9 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	}
 	p.Plan(0, 5000)
 	a, x := &p.gains, &p.belief.pairs[0]
-	c := pairCase{shown: a.shown(0, &a.best[0]), outcomes: a.outcomes.at(nil, p.model.found[0])}
+	c := pairCase{shown: a.shown(0, a.routes(0)), outcomes: a.outcomes.at(nil, p.model.found[0])}
 	c.base = c.shown
-	a.deviate(&c, x, &a.best[0], 1)
+	a.deviate(&c, x, a.routes(0), 1)
 	top := max(p.model.values[0], p.model.values[1])
 	for _, k := range []float64{1, 4, 64} {
 		a.tried(&c, x, 0, k)
@@ -568,10 +571,10 @@ func TestRowsAreDistributions(t *testing.T) {
 			continue
 		}
 		p.check(i / 2)
-		c := pairCase{shown: a.shown(i, &a.best[i/2]), outcomes: a.outcomes.at(nil, m.found[i])}
+		c := pairCase{shown: a.shown(i, a.routes(i/2)), outcomes: a.outcomes.at(nil, m.found[i])}
 		c.base = means(c.outcomes)
 		c.base.r = p.prospects.newRewards(p.belief, &x)
-		a.deviate(&c, &x, &a.best[i/2], 1)
+		a.deviate(&c, &x, a.routes(i/2), 1)
 		low, high := min(c.base.v, slices.Min(m.values)), max(c.base.v, slices.Max(m.values))
 		for _, k := range []float64{1, 4 * x.n, 16 * x.n} {
 			a.tried(&c, &x, i, k)
@@ -709,10 +712,11 @@ func TestPairsAreInUnitsOfReward(t *testing.T) {
 		want, value, p, s := offer(seed, 1, 0)
 		passing := 0.0 // of the pairs that the greedy policy tries, the largest advantage by step
 		for y := range 6 {
-			w, act := &p.gains.best[y], int(p.model.policy[y])
+			act := int(p.model.policy[y])
+			f, c := p.gains.stored[y].at(s)
 			prizes := p.prize[3*y : 3*y+3]
-			if prizes[act] == max(prizes[0], prizes[1], prizes[2]) && w.c[s] == 0 {
-				passing = max(passing, w.f[s]*prizes[act]/(1+(1-w.f[s])/(1-p.model.gamma)))
+			if prizes[act] == max(prizes[0], prizes[1], prizes[2]) && c == 0 {
+				passing = max(passing, f*prizes[act]/(1+(1-f)/(1-p.model.gamma)))
 			}
 		}
 		if passing > 0 && len(want) < 6 {
@@ -720,7 +724,7 @@ func TestPairsAreInUnitsOfReward(t *testing.T) {
 		}
 		offered += len(want)
 		for _, x := range want {
-			f := p.gains.best[x.State].f[s]
+			f, _ := p.gains.stored[x.State].at(s)
 			if steps := 1 + (1-f)/(1-p.model.gamma); x.Gain <= 0 || x.Cost < 0 || x.rate() <= passing || math.Abs(x.Steps-steps) > 1e-9 {
 				t.Errorf("%+v, where passing by has a rate of %v, and the route takes %v steps", x, passing, steps)
 			}

@@ -13,11 +13,12 @@ type explorer struct {
 	queue              []int32
 	queued             []bool
 	rate               float64 // λ at the last plan
+	work               int
 }
 
 // first returns the first action of the route from state s on that is worth taking, or −1.
 func (e *explorer) first(s int) int {
-	if e.advantage[s] <= 0 {
+	if s >= len(e.advantage) || e.advantage[s] <= 0 {
 		return -1
 	}
 	return int(e.action[s])
@@ -59,6 +60,7 @@ func (e *explorer) target(s int, prize []float64, tours []joint) int {
 	e.action, e.aim, e.queued = grow(e.action, states), grow(e.aim, states), grow(e.queued, states)
 	for range 8 {
 		lambda, most := e.rate, 0.0
+		e.work += states * actions / 2
 		e.queue = e.queue[:0]
 		for s := range states {
 			e.net[s], e.advantage[s], e.expects[s], e.action[s], e.aim[s] = math.Inf(-1), 0, 0, -1, -1
@@ -107,6 +109,7 @@ func (e *explorer) target(s int, prize []float64, tours []joint) int {
 func (e *explorer) improve(s int, lambda, tol float64) {
 	m := e.model
 	e.queued[s] = false
+	e.work += 2 * m.belief.actions
 	best, act, advantage, length := e.net[s], -1, 0.0, 0.0
 	for a := range m.belief.actions {
 		i := s*m.belief.actions + a

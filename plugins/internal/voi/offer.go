@@ -25,7 +25,7 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 	m := &p.model
 	from, passing := len(dst), 0.0
 	for y := range m.values {
-		if y >= len(p.gains.best) || len(p.gains.best[y].f) <= s {
+		if y >= len(p.gains.stored) {
 			continue
 		}
 		a := 0
@@ -36,7 +36,7 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 			}
 		}
 		i := y*p.belief.actions + a
-		f, c := p.gains.best[y].f[s], p.gains.best[y].c[s]
+		f, c := p.gains.stored[y].at(s)
 		greedy := a == int(m.policy[y])
 		cost := 0.0
 		if !greedy {
@@ -86,10 +86,10 @@ func (p *Planner) toward(s int, x Pair) int {
 	if s == x.State {
 		return x.Action
 	}
-	if x.State >= len(p.gains.best) || len(p.gains.best[x.State].f) != p.belief.size() {
+	if p.checked[x.State] == 0 {
 		p.check(x.State)
 	}
-	w, worth := &p.gains.best[x.State], max(p.worth[x.State], 1e-9)
+	w, worth := p.gains.routes(x.State), max(p.worth[x.State], 1e-9)
 	best, action := 0.0, p.Greedy(s)
 	for a := range p.belief.actions {
 		if f, c := w.after(&p.model, s*p.belief.actions+a); worth*f-c > best {

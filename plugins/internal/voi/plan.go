@@ -15,6 +15,7 @@ type Planner struct {
 	prize   []float64 // by pair: what trying it may gain, less its gap
 	joined  []joint   // by state: its prizes together
 	tours   []joint   // by state: those, and what it is worth to go on from there
+	onward  []int32   // by state: the state to go on to
 	worth   []float64 // by state: what arriving there is worth
 	checked []int     // by state: the plan in which its prizes were computed
 	stale   []bool    // by state: its prizes are to be computed anew
@@ -29,6 +30,10 @@ type Planner struct {
 	predicted float64 // what these steps gain in expectation, in rewards
 	promising []int   // by state: how many of its pairs would be worth a try, if no other pair were tried
 	pairs     int     // the sum of promising
+
+	credit  [kinds]int // operations that may be done
+	urgent  bool       // a pair was tried in order to explore
+	stirred bool       // something has changed since the target was chosen
 
 	planned  float64   // horizon of the last plan
 	due      bool      // the model has changed since the last plan
@@ -58,6 +63,7 @@ func NewPlanner(b *Belief, rule Rule) *Planner {
 // AddState adds a state to the belief on its first visit and returns its number.
 func (p *Planner) AddState() int {
 	p.due = true
+	p.earn(granted)
 	return p.belief.addState()
 }
 
@@ -86,17 +92,22 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 	p.resize()
 	i := s*p.belief.actions + a
 	n := p.belief.pairs[i].n
+	if n == 1 {
+		p.earn(granted)
+	}
 	if isNew || n > 1.5*p.known[i] || p.prize[i] > 0 && n > 1.1*p.known[i] {
 		p.due = true
 		p.spoil(s)
+		p.urgent = p.urgent || s < len(p.explore.aim) && int(p.explore.aim[s]) == s && a != int(p.model.policy[s])
 	}
 	p.due = p.due || p.belief.outside
 }
 
 func (p *Planner) resize() {
 	n, k := p.belief.size(), len(p.belief.pairs)
+	p.model.extend()
 	p.prize, p.known, p.gains.promised = grow(p.prize, k), grow(p.known, k), grow(p.gains.promised, k)
-	p.tours, p.promising = grow(p.tours, n), grow(p.promising, n)
+	p.tours, p.onward, p.promising = grow(p.tours, n), grow(p.onward, n), grow(p.promising, n)
 	p.joined, p.worth, p.checked, p.stale, p.old = grow(p.joined, n), grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
 }
 
@@ -130,7 +141,7 @@ func (p *Planner) Plan(s int, horizon float64) {
 		p.due, p.belief.changes.due, p.surveyed = true, false, p.belief.steps
 		p.pending = p.belief.size()
 	}
-	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > 1.1*p.planned {
+	if p.due || p.pending > 0 || p.stirred || horizon < 0.9*p.planned || horizon > 1.1*p.planned {
 		p.plan(s, horizon)
 	}
 }
@@ -152,12 +163,15 @@ func (p *Planner) Best(s int, horizon float64) int {
 		p.planned, p.due = horizon, false
 		p.model.update(1 - 1/max(horizon, 1.0001))
 		p.model.solve()
+		p.model.work = 0 // it is no step of the run
 	}
 	return p.Greedy(s)
 }
 
 func (p *Planner) plan(s int, horizon float64) {
 	p.plans++
+	p.stirred = true
+	p.earn(allowance)
 	if p.belief.steps >= 1.05*p.fitted {
 		p.fitted = p.belief.steps
 		p.belief.fit()
@@ -166,7 +180,7 @@ func (p *Planner) plan(s int, horizon float64) {
 	if p.belief.outside {
 		p.measureAnew()
 	}
-	if p.due || horizon < 0.9*p.planned || horizon > 1.1*p.planned {
+	if (p.due || horizon < 0.9*p.planned || horizon > 1.1*p.planned) && p.pays(solving) {
 		p.pending = max(p.pending, batch)
 		if horizon < 0.9*p.planned || horizon > 1.1*p.planned {
 			p.planned = horizon
@@ -181,19 +195,20 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.gains.horizon = p.planned
 		p.prospects.update(&p.model, p.planned)
 		p.drift()
+		p.spend(solving, &p.model.work)
 	}
 	if p.checked[s] == 0 { // it is new
 		p.check(s)
 	}
 	left := batch
 	p.pending = min(p.pending, p.belief.size())
-	for len(p.queue) > 0 && left > 0 {
+	for len(p.queue) > 0 && left > 0 && p.pays(pricing) {
 		s := int(p.queue[len(p.queue)-1])
 		p.queue = p.queue[:len(p.queue)-1]
 		p.check(s)
 		left--
 	}
-	for p.pending > 0 && left > 0 {
+	for p.pending > 0 && left > 0 && p.pays(pricing) {
 		p.next = (p.next + 1) % p.belief.size()
 		p.pending--
 		if p.checked[p.next] != p.plans && !p.belief.ends(p.next) { // at the end there is nothing to try
@@ -202,12 +217,49 @@ func (p *Planner) plan(s int, horizon float64) {
 		}
 	}
 	for range 3 {
+		if !p.pays(aiming) {
+			break
+		}
 		to := p.explore.target(s, p.prize, p.tours)
-		if to < 0 || p.checked[to] == p.plans {
+		p.spend(aiming, &p.explore.work)
+		p.stirred = false
+		if to < 0 || p.checked[to] == p.plans || !p.pays(pricing) {
 			break
 		}
 		p.check(to) // a prize that is pursued is up to date
 	}
+	p.urgent = false
+}
+
+// Kinds of work. Each has a credit of operations, so that a step costs no more in the mean ("The cost
+// of a step"). What it does not pay for is left to later steps. Operations are counted and not time,
+// so that results depend on nothing else.
+const (
+	solving = iota
+	routing
+	pricing
+	aiming
+	kinds
+)
+
+// Operations per step, and per first visit and first try, for each kind. An operation takes about ten
+// nanoseconds.
+const allowance, granted = 800, 60_000
+
+func (p *Planner) earn(operations int) {
+	for k := range p.credit {
+		p.credit[k] += operations
+	}
+}
+
+// pays reports whether work of a kind may be done now. Urgent work may be done on credit.
+func (p *Planner) pays(kind int) bool {
+	return p.credit[kind] > 0 || p.urgent && p.credit[kind] > -granted
+}
+
+func (p *Planner) spend(kind int, work *int) {
+	p.credit[kind] -= *work
+	*work = 0
 }
 
 // measureAnew learns the bounds of rewards, and converts the plan to their units.
@@ -243,10 +295,12 @@ func (p *Planner) check(s int) {
 	actions := p.belief.actions
 	prizes := p.prize[s*actions : (s+1)*actions]
 	p.gains.share = max(0, 1-float64(p.pairs)*max(1, p.strays/max(1, p.tries))/p.gains.horizon)
-	p.worth[s] = p.gains.evaluate(s, p.worth[s], prizes)
+	p.worth[s] = p.gains.evaluate(s, p.worth[s], prizes, p.pays(routing))
 	p.pairs += p.gains.promising - p.promising[s]
 	p.promising[s] = p.gains.promising
 	p.join(s)
+	p.spend(routing, &p.gains.finder.work)
+	p.spend(pricing, &p.gains.work)
 }
 
 // join computes what the prizes of a state are worth together.

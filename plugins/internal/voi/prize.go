@@ -13,9 +13,10 @@ type gainEvaluator struct {
 	rule      Rule
 
 	finder       routeFinder
-	best, greedy []routes // by state
-	outcomes     outcomes // for the routes that are best
-	own          outcomes // for the greedy routes
+	best, greedy routes         // to the state under evaluation
+	stored       []storedRoutes // by state
+	outcomes     outcomes       // for the routes that are best
+	own          outcomes       // for the greedy routes
 	scaled       []outcome
 	scenarios    []scenario
 	population   []improvement
@@ -24,9 +25,11 @@ type gainEvaluator struct {
 	succeeds     []float64 // by pair: probability that a try improves the rest of the run, as its prize counts it
 	byPrize      []int     // actions whose prizes are positive, the smallest first
 	horizon      float64
-	share        float64   // of the horizon that is left when all promising pairs have been tried
-	promising    int       // pairs of the state that would be worth a try, if no other pair were tried
-	kept         float64   // share of the gain that the law of gains counts
+	share        float64    // of the horizon that is left when all promising pairs have been tried
+	promising    int        // pairs of the state that would be worth a try, if no other pair were tried
+	kept         float64    // share of the gain that the law of gains counts
+	firstTries   []firstTry // of the state, that differ
+	work         int
 	promised     []float64 // by pair: what a try gains by that law
 }
 
@@ -61,6 +64,7 @@ type pairCase struct {
 // the pair leads, this is the mean of the largest value, of this pair or the best other, less that
 // of now.
 func (a *gainEvaluator) improved(c *pairCase) {
+	a.work += 2 * len(a.scenarios)
 	a.population = a.population[:0]
 	all, kept := 0.0, 0.0
 	for i := range a.scenarios {
@@ -110,18 +114,24 @@ func repeatValue(gamma, advantage float64, x row) float64 {
 
 // evaluate writes the prizes of the pairs of state s. The prize of a pair is B = max over k of g_k/k − gap,
 // the largest gain per try of k tries ("Several tries"). worth is the value of arriving at
-// s from its last evaluation, 0 if there was none. evaluate returns the present value.
-func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64 {
+// s from its last evaluation, 0 if there was none. The routes are those of the last evaluation unless
+// they are to be renewed. evaluate returns the present value.
+func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64, renew bool) float64 {
 	m := a.model
 	actions, gamma := m.belief.actions, m.gamma
 	a.promising = 0
 	if worth <= 0 {
 		worth = math.Sqrt(a.horizon)
 	}
-	a.best, a.greedy = grow(a.best, len(m.values)), grow(a.greedy, len(m.values))
-	best, greedy := &a.best[s], &a.greedy[s]
-	a.finder.find(best, m, s, worth, false)
-	a.finder.find(greedy, m, s, 1, true)
+	a.stored = grow(a.stored, len(m.values))
+	best, greedy := a.routes(s), &a.greedy
+	if renew || len(best.from) == 0 {
+		a.finder.find(best, m, s, worth, false)
+		a.finder.find(greedy, m, s, 1, true)
+		a.stored[s].store(best, greedy)
+	}
+	a.firstTries = a.firstTries[:0]
+	a.work += len(m.values)
 	a.prospects.newOutcomes(&a.outcomes, m, s, best.f, best.c)
 	a.prospects.newOutcomes(&a.own, m, s, greedy.f, greedy.c)
 
@@ -183,12 +193,18 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 // collect them.
 type joint struct{ advantage, steps float64 }
 
+// routes returns the best routes to state s that are stored.
+func (a *gainEvaluator) routes(s int) *routes {
+	a.stored[s].load(&a.best, &a.greedy, len(a.model.values))
+	return &a.best
+}
+
 // join returns J₁(s) or, with a state to go on to, T₁(s) ("Pairs that share a way"): what it is worth to try
 // the pairs of state s one after the other, the largest prize first, until one improves the rest of the run. After another try the agent comes back
 // to s or goes on to state to, if that is worth the way. Arriving there is worth after. A
 // negative to stands for no state. evaluate has computed the prizes.
 func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j joint) {
-	m, w := a.model, &a.best[s]
+	m, w := a.model, &a.stored[s]
 	a.byPrize = a.byPrize[:0]
 	for act, prize := range prizes {
 		if prize > least {
@@ -209,7 +225,8 @@ func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j jo
 		case j.advantage == 0:
 		case p.n > 0:
 			for k, y := range p.next {
-				back(p.count[k]/p.n, w.f[y], w.c[y])
+				f, c := w.at(int(y))
+				back(p.count[k]/p.n, f, c)
 			}
 		default:
 			a.scaled = a.outcomes.at(a.scaled, m.found[i])
@@ -231,14 +248,12 @@ func (a *gainEvaluator) join(s int, prizes []float64, to int, after joint) (j jo
 // onward returns what it is worth to go on from where pair i leads to state to, where arriving
 // is worth after. A pair that was never tried is taken to stay.
 func (a *gainEvaluator) onward(i, to int, after joint) (j joint) {
-	w, p := &a.best[to], &a.model.belief.pairs[i]
+	w, p := &a.stored[to], &a.model.belief.pairs[i]
 	add := func(q float64, y int) {
-		if y >= len(w.f) { // y was found after these routes
-			return
-		}
-		if x := w.f[y]*after.advantage - w.c[y]; x > 0 {
+		f, c := w.at(y)
+		if x := f*after.advantage - c; x > 0 {
 			j.advantage += q * x
-			j.steps += q * (after.steps + (1-w.f[y])/(1-a.model.gamma))
+			j.steps += q * (after.steps + (1-f)/(1-a.model.gamma))
 		}
 	}
 	if p.n == 0 {
@@ -301,12 +316,11 @@ func (a *gainEvaluator) shown(i int, w *routes) (x row) {
 func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum, weight *float64) float64 {
 	p := &a.model.belief.pairs[i]
 	if p.n == 0 {
-		a.untried(c, false)
-		a.improved(c)
-		a.tally(c, sum, weight)
-		gain, succeeds := a.rule.gain(a.population)
-		a.succeeds[i], a.promised[i] = max(succeeds, a.finds(i, 1)), gain*a.kept
-		return a.priced(gain, i)
+		t := a.firstTry(c, a.model.found[i])
+		*sum += t.sum
+		*weight += t.weight
+		a.succeeds[i], a.promised[i] = max(t.succeeds, a.finds(i, 1)), t.gain*t.kept
+		return a.priced(t.gain, i)
 	}
 	a.deviate(c, p, w, worth)
 	tries := [4]float64{1, p.n, 4 * p.n, 16 * p.n}
@@ -352,6 +366,34 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 		}
 	}
 	return a.priced(best, i)
+}
+
+// firstTry is what the first try of a pair may gain that finds a state never visited with
+// probability found, if it shows a successor.
+type firstTry struct{ found, gain, succeeds, kept, sum, weight float64 }
+
+// alike is by how much the probabilities of finding a state may differ in pairs that are taken to be
+// alike, as a share: less than they are known by far.
+const alike = 1.0 / 32
+
+// firstTry returns what the first try of a pair may gain. Those of a state are alike, but for found.
+func (a *gainEvaluator) firstTry(c *pairCase, found float64) firstTry {
+	single := c.policy || c.leads
+	for _, t := range a.firstTries {
+		if !single && math.Abs(found-t.found) <= alike*t.found {
+			return t
+		}
+	}
+	t := firstTry{found: found}
+	a.untried(c, false)
+	a.improved(c)
+	a.tally(c, &t.sum, &t.weight)
+	t.gain, t.succeeds = a.rule.gain(a.population)
+	t.kept = a.kept
+	if !single {
+		a.firstTries = append(a.firstTries, t)
+	}
+	return t
 }
 
 // priced returns the prize of pair i for its gain, g·max(0, 1 − n m/H) − gap ("One horizon for all"): the

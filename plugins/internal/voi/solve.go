@@ -37,6 +37,8 @@ type meanModel struct {
 	prob      []float64 // E γ^t of getting there, t being the steps until the state is left
 	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; infinite if never tried
 
+	work int
+
 	chosen                                                           policyMatrix
 	matrix                                                           []float64
 	diagonal, rightSide                                              []float64 // of the linear equations of the values
@@ -52,16 +54,39 @@ func grow[T any](x []T, n int) []T {
 	return x[:n]
 }
 
+// extend adds states that were visited first since the model was solved, with the mean value. Nothing
+// is known of their pairs.
+func (m *meanModel) extend() {
+	b, known := m.belief, len(m.values)
+	if known == b.size() {
+		return
+	}
+	mean := 0.0
+	if known > 0 {
+		mean = m.average(m.values).all
+	}
+	m.first, m.leaveCost = grow(m.first, len(b.pairs)+1), grow(m.leaveCost, len(b.pairs))
+	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
+	m.suspect = grow(m.suspect, len(b.pairs))
+	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
+	m.actionValues, m.gap = grow(m.actionValues, len(b.pairs)), grow(m.gap, len(b.pairs))
+	m.values, m.policy, m.global = grow(m.values, b.size()), grow(m.policy, b.size()), grow(m.global, b.size())
+	for s := known; s < b.size(); s++ {
+		m.values[s] = mean
+	}
+	for i := known * b.actions; i < len(b.pairs); i++ {
+		m.fresh[i], m.freshR[i], m.planned[i], m.reward[i] = 1, 1, 1, b.meanReward()+m.zero
+		m.first[i+1], m.leaveCost[i] = int32(len(m.next)), math.Inf(1)
+	}
+}
+
 // update computes the posterior mean model.
 func (m *meanModel) update(gamma float64) {
 	b, states := m.belief, m.belief.size()
 	m.gamma = gamma
 	m.setZero()
-	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
-	m.suspect = grow(m.suspect, len(b.pairs))
-	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
-	m.actionValues, m.gap = grow(m.actionValues, len(b.pairs)), grow(m.gap, len(b.pairs))
-	m.values, m.policy, m.global = grow(m.values, states), grow(m.policy, states), grow(m.global, states)
+	m.extend()
+	m.work += 20 * len(b.pairs)
 	mean := b.meanReward()
 	for i := range b.pairs {
 		p := &b.pairs[i]
@@ -227,6 +252,7 @@ func (m *meanModel) solve() {
 		m.evaluate()
 		at := m.average(m.values)
 		changed := false
+		m.work += 2 * len(m.belief.pairs)
 		for s := range states {
 			if m.belief.ends(s) {
 				continue
@@ -326,7 +352,7 @@ func (m *meanModel) evaluate() {
 		m.rightSide[m.belief.end] = m.final
 	}
 	m.compile()
-	if n <= exact || !m.iterate() {
+	if n <= exact || !m.iterate() && n <= 40*exact { // beyond, the values are as good as they have become
 		m.eliminate()
 	}
 }
@@ -499,6 +525,7 @@ func (m *meanModel) converge() bool {
 	v := m.directionImage // A·p
 	least := math.Inf(1)
 	for patience := n/4 + 64; patience > 0; patience-- {
+		m.work += 3*n + len(m.chosen.next)/2
 		worst := 0.0
 		for _, x := range m.residual {
 			worst = max(worst, math.Abs(x))

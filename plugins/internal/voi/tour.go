@@ -9,15 +9,21 @@ func (p *Planner) tour(s int, prizes []float64) joint {
 		return p.joined[s]
 	}
 	last := s*p.belief.actions + p.gains.byPrize[0]
-	best, to := least, -1
-	for y := range p.joined {
-		if p.joined[y].advantage <= least || !p.precedes(s, y) || y >= len(p.gains.best) {
-			continue
+	best, to := float64(least), -1
+	try := func(y int) {
+		if p.tours[y].advantage <= best || p.joined[y].advantage <= least || !p.precedes(s, y) { // the way does not add to it
+			return
 		}
+		p.gains.work += 16
 		if x := p.gains.onward(last, y, p.tours[y]); x.advantage > best {
 			best, to = x.advantage, y
 		}
 	}
+	try(int(p.onward[s])) // which was best: then few others can be better
+	for y := range p.joined {
+		try(y)
+	}
+	p.onward[s] = int32(max(to, 0))
 	if to < 0 {
 		return p.joined[s]
 	}

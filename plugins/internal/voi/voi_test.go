@@ -474,8 +474,8 @@ func TestSurePairs(t *testing.T) {
 		}
 		p.plan(0, 500)
 		x := &p.belief.pairs[0]
-		c := pairCase{shown: p.gains.shown(0, &p.gains.best[0])}
-		p.gains.deviate(&c, x, &p.gains.best[0], 3)
+		c := pairCase{shown: p.gains.shown(0, p.gains.routes(0))}
+		p.gains.deviate(&c, x, p.gains.routes(0), 3)
 		return c.deviation.r
 	}
 	if got := move(0.25, 0.25, 0.25); got != 0 {
