@@ -7,7 +7,7 @@
 // judge them by (Gittins, backward induction). Policies that act on these
 // beliefs are in bandit/policy.
 //
-//   - Beliefs: Population, Beta, NormalGamma, Gaussian, GammaPoisson, Particles,
+//   - Beliefs: Population, Beta, NormalGamma, Gaussian, GammaPoisson,
 //     ShiftedExponential, Uniform, TwoPoint; any other type with the four
 //     methods of Belief works with everything here. ProbExceeds compares two.
 //   - Horizons: Discounted, DiscountedFinite, Finite, Weights.
@@ -25,7 +25,7 @@ package bandit
 import "math/rand/v2"
 
 // Belief is a probability distribution over the unknown mean reward q of one
-// arm. Implementations are Population, Beta, NormalGamma, Gaussian, Particles,
+// arm. Implementations are Population, Beta, NormalGamma, Gaussian, GammaPoisson,
 // ShiftedExponential, Uniform and TwoPoint.
 type Belief interface {
 	// Mean returns q̄ = E[q].

@@ -17,10 +17,9 @@ var (
 	_ Learner = (*Beta)(nil)
 	_ Learner = (*Gaussian)(nil)
 	_ Learner = (*NormalGamma)(nil)
-	_ Learner = (*Particles)(nil)
 )
 
-var beliefKinds = []string{"beta", "gaussian", "normal-gamma", "gamma-poisson", "exponential", "uniform", "two-point", "population", "particles"}
+var beliefKinds = []string{"beta", "gaussian", "normal-gamma", "gamma-poisson", "exponential", "uniform", "two-point", "population"}
 
 // drawBelief draws a belief of one of the kinds, all if none is named, with
 // its bulk somewhere in [-1, 2].
@@ -47,7 +46,7 @@ func drawBelief(t *rapid.T, label string, kinds ...string) Belief {
 	case "two-point":
 		lo := real("lo", -1, 1)
 		return TwoPoint{lo, lo + size("width"), real("w", 0.01, 0.99)}
-	case "population":
+	default:
 		// Two digits make ties.
 		x := rapid.SliceOfN(rapid.IntRange(-100, 200), 1, 40).Draw(t, label+" members")
 		m := make([]float64, len(x))
@@ -55,13 +54,6 @@ func drawBelief(t *rapid.T, label string, kinds ...string) Belief {
 			m[k] = float64(x[k]) / 100
 		}
 		return must.Get(NewPopulation(m, PopulationOptions{}))(t)
-	default:
-		rng := seeded(rapid.Uint64().Draw(t, label+" seed"))
-		p := must.Get(NewParticles(30, Uniform{0, 1}, BernoulliLikelihood, rng))(t)
-		for range rng.IntN(10) {
-			p.Update(float64(rng.IntN(2)), rng)
-		}
-		return p
 	}
 }
 
@@ -170,12 +162,10 @@ func TestSampleFollowsTheBelief(t *testing.T) {
 	const n = 20000
 	rng := seeded(11)
 	p, _ := NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{}, rng)
-	particles, _ := NewParticles(50, Beta{1, 1}, BernoulliLikelihood, rng)
-	particles.Update(1, rng)
 	for _, b := range []Belief{
 		Beta{1, 1}, Beta{0.1, 0.1}, Beta{0.01, 0.02}, Beta{0.5, 3}, Beta{40, 2}, Beta{3000, 5000}, Beta{1, 30},
 		Gaussian{-2, 0.3, 1}, NormalGamma{1, 2, 3, 4}, NormalGamma{0, 1, 60, 2}, NormalGamma{0, 5, 1.7, 2},
-		ShiftedExponential{0.5, 3}, Uniform{-2, 1}, TwoPoint{0, 1, 0.2}, &p[0], particles,
+		ShiftedExponential{0.5, 3}, Uniform{-2, 1}, TwoPoint{0, 1, 0.2}, &p[0],
 	} {
 		x := make([]float64, n)
 		mean, square := 0.0, 0.0
@@ -254,56 +244,6 @@ func TestNormalGammaMarginal(t *testing.T) {
 	g := Gaussian{0, 1, 1}
 	vectors.Close(t, "t∞", f.Exceed(1.3), g.Exceed(1.3), 1e-6, 0)
 	vectors.Close(t, "its gain", f.Gain(1.3), g.Gain(1.3), 1e-6, 0)
-}
-
-func TestParticlesApproachTheConjugateBelief(t *testing.T) {
-	rng := seeded(2)
-	p := must.Get(NewParticles(4000, Uniform{0, 1}, BernoulliLikelihood, rng))(t)
-	exact := Beta{1, 1}
-	for range 300 {
-		r := 0.0
-		if rng.Float64() < 0.3 {
-			r = 1
-		}
-		p.Update(r, rng)
-		exact.Update(r, nil)
-		if p.EffectiveSize() < 0.49*4000 {
-			t.Fatalf("effective size %v of 4000", p.EffectiveSize())
-		}
-	}
-	sd := math.Sqrt(exact.Mean() * (1 - exact.Mean()) / 303)
-	if e := math.Abs(p.Mean() - exact.Mean()); e > 0.2*sd {
-		t.Errorf("mean %v, exact %v (deviation %v)", p.Mean(), exact.Mean(), sd)
-	}
-	for _, k := range []float64{-1, 0, 1} {
-		if x := exact.Mean() + k*sd; math.Abs(p.Exceed(x)-exact.Exceed(x)) > 0.06 {
-			t.Errorf("P(q ≥ %v) = %v, exact %v", x, p.Exceed(x), exact.Exceed(x))
-		}
-	}
-	lo, hi := p.support()
-	if lo < 0 || hi > 1 {
-		t.Errorf("particles in [%v, %v] outside the prior's support", lo, hi)
-	}
-}
-
-func TestParticlesIgnoreImpossibleRewards(t *testing.T) {
-	rng := seeded(1)
-	p := must.Get(NewParticles(5, TwoPoint{0, 1, 1}, BernoulliLikelihood, rng))(t)
-	p.Update(0, rng) // all particles are at 1
-	if p.Len() != 5 || p.Mean() != 1 || math.Abs(p.EffectiveSize()-5) > 1e-12 {
-		t.Errorf("mean %v, effective size %v", p.Mean(), p.EffectiveSize())
-	}
-	if g := GaussianLikelihood(2)(1, 3); math.Abs(g-math.Exp(-0.5)) > 1e-15 {
-		t.Errorf("Gaussian likelihood %v", g)
-	}
-	for name, err := range map[string]error{
-		"none":  second(NewParticles(0, Uniform{0, 1}, BernoulliLikelihood, rng)),
-		"prior": second(NewParticles(1, ShiftedExponential{0, 0}, BernoulliLikelihood, rng)),
-	} {
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
 }
 
 func second[A any](_ A, err error) error { return err }

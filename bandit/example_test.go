@@ -2,7 +2,6 @@ package bandit_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/bandit"
@@ -103,26 +102,4 @@ func ExamplePlan() {
 	// Output:
 	// optimal 12.4313, greedy 12.3311
 	// after a success and a failure of arm 0, pull arm 1
-}
-
-// Particles are a belief for any likelihood: here, counts whose mean is unknown.
-func ExampleParticles() {
-	rng := rand.New(rand.NewPCG(1, 2))
-	prior := bandit.ShiftedExponential{Mu: 0, Rate: 0.5} // mean 2
-	poisson := func(count, q float64) float64 { return math.Exp(count*math.Log(q) - q) }
-	arm, err := bandit.NewParticles(10_000, prior, poisson, rng)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, count := range []float64{4, 2, 5, 3} {
-		arm.Update(count, rng)
-	}
-	fmt.Printf("mean %.1f; the exact posterior, Gamma(15, 4.5), has mean %.1f\n", arm.Mean(), 15/4.5)
-
-	t := bandit.Threshold(arm, bandit.Comparison{Known: 4})
-	fmt.Printf("against an arm worth 4: explore if γ > %.2f\n", t.GammaStar)
-	// Output:
-	// mean 3.3; the exact posterior, Gamma(15, 4.5), has mean 3.3
-	// against an arm worth 4: explore if γ > 0.99
 }

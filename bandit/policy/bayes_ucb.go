@@ -57,8 +57,6 @@ func upperQuantile(b bandit.Learner, tail float64) float64 {
 		// The smallest member x with P(q ≤ x) ≥ 1 − tail.
 		k := d.Len()
 		return d.Member(min(int(tail*float64(k)), k-1))
-	case *bandit.Particles:
-		return d.UpperQuantile(tail)
 	case *bandit.Beta:
 		return 1 - mathext.InvRegIncBeta(d.B, d.A, tail)
 	case *bandit.Gaussian:

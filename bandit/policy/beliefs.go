@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -37,7 +35,6 @@ var beliefKinds = []BeliefKind{
 	{"gaussian", "the normal posterior, noise known; best for normal rewards", GaussianBelief{}},
 	{"normal-gamma", "the normal posterior, noise unknown; best for normal rewards", NormalGammaBelief{}},
 	{"gamma-poisson", "the conjugate posterior Gamma(a, rate b) of a mean count, for rewards of at least 0", GammaPoissonBelief{}},
-	{"particles", "weighted samples, resampled when few have most of the weight; for rewards of a known distribution", ParticleBelief{}},
 	{"forgetting", "the conjugate posterior of means that change: beta for rewards in [0,1], else normal; what was learned loses weight with every pull", ForgettingBelief{}},
 }
 
@@ -115,14 +112,6 @@ type NormalGammaBelief struct {
 type GammaPoissonBelief struct {
 	A *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of events in b rewards before the first; a choice of ours."`
 	B *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Number of rewards that the prior is worth. Default: see a."`
-}
-
-// ParticleBelief is weighted samples of an arm's mean, resampled when few have most of the weight.
-type ParticleBelief struct {
-	Members *int `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000,default=256" jsonschema_description:"Number of particles; a choice of ours."`
-	Prior
-	Likelihood string   `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards. Default: bernoulli if rewards are in [0,1], else normal; a choice of ours."`
-	Noise      *float64 `json:"noise,omitempty" when:"likelihood=normal|none" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Standard deviation of a normal reward around its mean. Default: 1, a choice of ours; set it for your task."`
 }
 
 func (p GaussianBelief) maker(task Task) (beliefMaker, error) {
@@ -233,41 +222,5 @@ func (p PopulationBelief) maker(task Task) (beliefMaker, error) {
 			panic("policy: checked populations cannot be made: " + err.Error())
 		}
 		return beliefs{populations: arms, learners: learners(arms)}
-	}, nil
-}
-
-func (p ParticleBelief) maker(task Task) (beliefMaker, error) {
-	prior, err := p.of(task)
-	if err != nil {
-		return nil, err
-	}
-	unit := task.Low >= 0 && task.High <= 1
-	standard := "normal"
-	if unit {
-		standard = "bernoulli"
-	}
-	likelihood := bandit.GaussianLikelihood(or(p.Noise, 1))
-	if cmp.Or(p.Likelihood, standard) == "bernoulli" {
-		likelihood = bandit.BernoulliLikelihood
-		d, uniform := prior.(bandit.Uniform)
-		switch {
-		case !unit:
-			return nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
-		case p.Distribution == "normal" || uniform && (d.Lo < 0 || d.Hi > 1):
-			return nil, errors.New("prior must lie in [0,1] for likelihood bernoulli")
-		case p.Noise != nil:
-			return nil, errors.New("noise has no effect with likelihood bernoulli, the default for rewards in [0,1]: leave it out, or give it with likelihood normal")
-		}
-	}
-	return func(rng *rand.Rand) beliefs {
-		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
-		for i := range b.learners {
-			p, err := bandit.NewParticles(*p.Members, prior, likelihood, rng)
-			if err != nil {
-				panic("policy: checked particles cannot be made: " + err.Error())
-			}
-			b.learners[i] = p
-		}
-		return b
 	}, nil
 }

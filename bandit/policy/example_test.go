@@ -91,20 +91,10 @@ func ExampleNew_errors() {
 	// reward 1.5 is not a finite number in [0, 1]
 }
 
-// Two arms that pay counts: particles with the likelihood of a Poisson distribution,
-// for which BeliefSpec has no name.
+// Two arms that pay counts, each with a prior of its own.
 func ExampleNewOn() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	poisson := func(count, q float64) float64 { return math.Exp(count*math.Log(q) - q) }
-	arms := make([]bandit.Learner, 2)
-	for i := range arms {
-		arm, err := bandit.NewParticles(500, bandit.Uniform{Lo: 0, Hi: 10}, poisson, rng)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		arms[i] = arm
-	}
+	arms := []bandit.Learner{&bandit.GammaPoisson{A: 5, B: 1}, &bandit.GammaPoisson{A: 1, B: 1}} // priors of mean 5 and 1
 	p, err := policy.NewOn(policy.Thompson{}, arms, policy.Task{Arms: 2, Low: 0, High: math.Inf(1)})
 	if err != nil {
 		fmt.Println(err)
@@ -122,5 +112,5 @@ func ExampleNewOn() {
 	}
 	fmt.Printf("pulls %v; the second arm pays %.1f\n", pulls, arms[1].Mean())
 	// Output:
-	// pulls [21 279]; the second arm pays 3.9
+	// pulls [47 253]; the second arm pays 3.9
 }

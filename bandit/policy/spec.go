@@ -56,7 +56,7 @@ type Maker struct {
 }
 
 // New returns a policy that has seen nothing yet. rng draws what is random in
-// the prior: the members of populations, and particles.
+// the prior: the members of populations.
 func (m *Maker) New(rng *rand.Rand) Policy { return m.policy(m.beliefs(rng)) }
 
 // New returns one policy; see NewMaker.
@@ -93,7 +93,7 @@ func NewMaker(s Spec, b BeliefSpec, task Task) (*Maker, error) {
 }
 
 // NewOn returns a policy on beliefs of the caller's, one an arm, of any type: with
-// a likelihood, say, or a prior that no BeliefSpec has. The policy teaches
+// a likelihood, say, or a prior of each arm that no BeliefSpec has. The policy teaches
 // them from then on. Kinds that do not work with every belief refuse them.
 func NewOn(s Spec, arms []bandit.Learner, task Task) (Policy, error) {
 	k, s, err := complete(s, task)
@@ -102,7 +102,7 @@ func NewOn(s Spec, arms []bandit.Learner, task Task) (Policy, error) {
 		return nil, err
 	case len(arms) != task.Arms:
 		return nil, fmt.Errorf("there are %d beliefs about %d arms", len(arms), task.Arms)
-	case !slices.Contains(k.Beliefs, "particles"): // which are as good as any
+	case !slices.Contains(k.Beliefs, "gamma-poisson"): // which is as good as any
 		return nil, fmt.Errorf("policy %s does not work with every belief: use New", k.Name)
 	}
 	build, err := s.build(&setting{Task: task, kind: k.Name})

@@ -91,10 +91,6 @@ func TestSpecErrors(t *testing.T) {
 		{Thompson{}, BetaBelief{B: new(0.0)}, unit, "b is 0, must be more than 0"},
 		{Thompson{}, GaussianBelief{SD: new(0.0)}, unit, "sd is 0, must be more than 0"},
 		{Thompson{}, NormalGammaBelief{Alpha: new(0.5)}, unit, "alpha is 0.5, must be more than 0.5"},
-		{Thompson{}, ParticleBelief{Members: new(0)}, unit, "members is 0"},
-		{Thompson{}, ParticleBelief{Likelihood: "bernoulli"}, unbounded, "likelihood bernoulli needs rewards in [0,1], not in [-Inf, +Inf]"},
-		{Thompson{}, ParticleBelief{Prior: Prior{High: new(2.0)}}, unit, "prior must lie in [0,1] for likelihood bernoulli"},
-		{Thompson{}, ParticleBelief{Noise: new(2.0)}, unit, "noise has no effect with likelihood bernoulli, the default for rewards in [0,1]"},
 	} {
 		p, err := New(c.spec, c.belief, c.task, newRNG(1))
 		if err == nil {
@@ -173,9 +169,6 @@ func eachCombination(t *testing.T, task Task, visit func(name string, m *Maker))
 			try(s, nil)
 		}
 		for _, b := range BeliefKinds() {
-			if b.Name == "particles" {
-				b.Spec = ParticleBelief{Members: new(10)}
-			}
 			if slices.Contains(k.Beliefs, b.Name) {
 				try(s, b.Spec)
 			}
@@ -230,7 +223,7 @@ func TestNewOn(t *testing.T) {
 			others[i] = plain{&bandit.Gaussian{Mu: 0.5, Sigma: 1, Noise: 1}}
 		}
 		p, err := NewOn(s, given, unit)
-		if takes := slices.Contains(k.Beliefs, "particles"); takes != (err == nil) {
+		if takes := slices.Contains(k.Beliefs, "gamma-poisson"); takes != (err == nil) {
 			t.Errorf("%s: %v", k.Name, err)
 		}
 		if err != nil {
@@ -311,7 +304,7 @@ func TestUnboundedTasks(t *testing.T) {
 		Thompson{}, VPI{}, Index{}, KnowledgeGradient{}, BayesUCB{}, IDS{},
 		Optimistic{LowerBound: new(-3.0)}, OptimisticStochastic{LowerBound: new(-3.0)},
 	} {
-		for _, b := range []BeliefSpec{GaussianBelief{}, NormalGammaBelief{}, ParticleBelief{Prior: Prior{Distribution: "normal"}, Members: new(30)}, PopulationBelief{Prior: Prior{Distribution: "normal", SD: new(2.0)}}} {
+		for _, b := range []BeliefSpec{GaussianBelief{}, NormalGammaBelief{}, PopulationBelief{Prior: Prior{Distribution: "normal", SD: new(2.0)}}} {
 			k := must.Get(kindOf(s))(t)
 			if !slices.Contains(k.Beliefs, nameOf(b)) {
 				continue

@@ -108,27 +108,6 @@ func TestUpperQuantile(t *testing.T) {
 			t.Errorf("upper quantile %v of a population is %v, want %v", tail, got, want)
 		}
 	}
-	// Particles of equal weight are a population.
-	rng := newRNG(1)
-	p := must.Get(bandit.NewParticles(8, bandit.Uniform{Lo: 0, Hi: 1}, bandit.BernoulliLikelihood, rng))(t)
-	var members []float64
-	for k := range 8 {
-		members = append(members, p.UpperQuantile(float64(k)/8))
-	}
-	b = populations(t, members)
-	for k := range 33 {
-		tail := float64(k) / 32
-		if got, want := upperQuantile(p, tail), upperQuantile(b.learners[0], tail); got != want {
-			t.Errorf("upper quantile %v of particles is %v, of a population of them %v", tail, got, want)
-		}
-	}
-	p.Update(0.7, rng) // unequal weights from here on
-	for _, tail := range []float64{0.05, 0.3, 0.6, 0.99} {
-		x := upperQuantile(p, tail)
-		if more, least := p.Exceed(math.Nextafter(x, 2)), p.Exceed(x); more > tail || least <= tail {
-			t.Errorf("upper quantile %v of particles is %v, exceeded with probability %v, reached with %v", tail, x, more, least)
-		}
-	}
 }
 
 // TestBayesUCBLevel: in step t the index is exceeded with probability

@@ -43,7 +43,7 @@ var cases = map[string][]string{
 	"backward-induction":     {`,"horizon":9`},
 }
 
-var someBeliefs = []string{`null`, `{"kind":"forgetting"}`, `{"kind":"point"}`, `{"kind":"beta"}`, `{"kind":"gaussian"}`, `{"kind":"normal-gamma"}`, `{"kind":"particles","members":20}`,
+var someBeliefs = []string{`null`, `{"kind":"forgetting"}`, `{"kind":"point"}`, `{"kind":"beta"}`, `{"kind":"gaussian"}`, `{"kind":"normal-gamma"}`, `{"kind":"gamma-poisson"}`,
 	`{"kind":"population","members":6,"update":"poisson","schedule":"harmonic"}`, `{"kind":"population","members":8,"update":"drawn"}`, `{"kind":"population","update":"bernoulli"}`}
 
 // bernoulli describes a bandit of five arms.
