@@ -7,7 +7,7 @@ import (
 
 // EvaluateDiscounted returns the value v = Σ_t γ^t E r_t of the chain from each
 // state, 0 ≤ γ < 1. Chains of up to 2000 states are solved directly, larger ones
-// by Gauss-Seidel sweeps to an error of at most 1e-9 times the largest value.
+// as SolveDiscounted solves a model with one action.
 func (c *Chain) EvaluateDiscounted(gamma float64) ([]float64, error) {
 	if err := checkDiscount(gamma); err != nil {
 		return nil, err
@@ -29,25 +29,16 @@ func (c *Chain) EvaluateDiscounted(gamma float64) ([]float64, error) {
 		copy(v, r.f[0])
 		return v, nil
 	}
-	const limit = 1_000_000
-	for sweep := range limit {
-		change, largest := 0.0, 0.0
-		for i := range n {
-			s := i
-			if sweep&1 == 1 {
-				s = n - 1 - i
-			}
-			x := c.reward[s] + gamma*c.expect(s, v)
-			change = max(change, math.Abs(x-v[s]))
-			largest = max(largest, math.Abs(x))
-			v[s] = x
-		}
-		// A Gauss-Seidel sweep contracts by γ in the maximum norm.
-		if gamma*change <= 1e-9*largest*(1-gamma) {
-			return v, nil
-		}
+	sol, err := SolveDiscounted(c.model(), gamma, Options{})
+	if sol == nil {
+		return nil, err
 	}
-	return v, ErrNotConverged
+	return sol.Value, err
+}
+
+// model returns the chain as a model with one action.
+func (c *Chain) model() *Tabular {
+	return &Tabular{states: c.NumStates(), actions: 1, start: c.start, next: c.next, prob: c.prob, reward: c.reward}
 }
 
 // EvaluateFinite returns the expected sum of the next horizon rewards from each
@@ -146,7 +137,7 @@ func (c *Chain) solveTransient(red *reduction, transient, place []int, x []float
 // iterateAverage evaluates a large chain with one closed class, as a model with
 // one action, then shifts the bias to have mean zero.
 func (c *Chain) iterateAverage() (gain, bias []float64, err error) {
-	a := AverageSolver{t: &Tabular{states: c.NumStates(), actions: 1, start: c.start, next: c.next, prob: c.prob, reward: c.reward}}
+	a := AverageSolver{t: c.model()}
 	n := c.NumStates()
 	a.sol = Solution{Policy: make(Deterministic, n), Gain: make([]float64, n), Bias: make([]float64, n)}
 	sol, err := a.relativeValueIteration(Options{}, 1_000_000)

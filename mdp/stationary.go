@@ -160,7 +160,7 @@ func gth(x, logs, p []float64) {
 // converge whatever the period.
 func (c *Chain) iterateStationary(mu []float64, class []int) error {
 	const limit, tolerance, relax = 100_000, 1e-12, 0.95
-	back := (&Tabular{states: c.NumStates(), actions: 1, start: c.start, next: c.next, prob: c.prob}).predecessors()
+	back := c.model().predecessors()
 	n := len(class)
 	for _, s := range class {
 		mu[s] = 1 / float64(n)

@@ -14,7 +14,7 @@ func (countBonusKind) Doc() string {
 }
 
 func (k countBonusKind) FromModels(b *Belief) error {
-	pi, err := b.OptimalWithBonus(k, b.Visits.CountBonus, 1, true)
+	pi, err := b.OptimalWithBonus(k, b.Visits.CountBonus(1), true)
 	if err == nil {
 		b.Uninformed(Candidate{Arm: Arm{Name: k.String()}, Policy: pi})
 	}

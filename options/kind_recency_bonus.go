@@ -16,7 +16,7 @@ func (recencyBonusKind) Doc() string {
 }
 
 func (k recencyBonusKind) FromModels(b *Belief) error {
-	pi, err := b.OptimalWithBonus(k, b.Visits.RecencyBonus, b.Kappa, false)
+	pi, err := b.OptimalWithBonus(k, b.Visits.RecencyBonus(b.Kappa), false)
 	if err == nil {
 		b.Directed(k.String(), pi)
 	}

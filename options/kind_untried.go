@@ -15,21 +15,19 @@ func (untriedKind) Doc() string {
 }
 
 func (k untriedKind) FromModels(b *Belief) error {
-	pi, err := b.OptimalWithBonus(k, b.Visits.untried, 1, true)
+	pi, err := b.OptimalWithBonus(k, b.Visits.untried, true)
 	if err == nil {
 		b.Uninformed(Candidate{Arm: Arm{Name: k.String()}, Policy: pi})
 	}
 	return err
 }
 
-// untried is the bonus of a pair that was never tried.
-func (v *Visits) untried(bonus float64) func(s, a int) float64 {
-	return func(s, a int) float64 {
-		if v.Count(s, a) > 0 {
-			return 0
-		}
-		return bonus
+// untried is the bonus of a pair that was never tried, 1.
+func (v *Visits) untried(s, a int) float64 {
+	if v.Count(s, a) > 0 {
+		return 0
 	}
+	return 1
 }
 
 func (k untriedKind) Prepare(t *Tables) error { return t.NeedVisits(k) }

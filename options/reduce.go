@@ -205,11 +205,11 @@ func (b *Belief) options() ([]Candidate, error) {
 
 // OptimalWithBonus returns the policy that is optimal for the mean model with a bonus
 // added to its rewards or, with alone, in their place.
-func (b *Belief) OptimalWithBonus(k Kind, bonus func(scale float64) func(s, a int) float64, scale float64, alone bool) (mdp.Deterministic, error) {
+func (b *Belief) OptimalWithBonus(k Kind, bonus func(s, a int) float64, alone bool) (mdp.Deterministic, error) {
 	if b.Visits == nil {
 		return nil, fmt.Errorf("options: options of kind %s need the visits", k.String())
 	}
-	m, err := addBonus(b.MeanModel, bonus(scale), alone)
+	m, err := addBonus(b.MeanModel, bonus, alone)
 	if err != nil {
 		return nil, err
 	}

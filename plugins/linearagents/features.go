@@ -54,9 +54,5 @@ func (f *Features) coder(t task) (*tiles.Coder, error) {
 			return nil, lanes.Invalid("features: element %d of an observation is between low %v and high %v; low must be below high", k, low, high)
 		}
 	}
-	c, err := tiles.New(bounds[0], bounds[1], f.Tilings, f.Tiles, f.Memory)
-	if err != nil {
-		return nil, lanes.Invalid("%w", err)
-	}
-	return c, nil
+	return tiles.New(bounds[0], bounds[1], f.Tilings, f.Tiles, f.Memory), nil
 }

@@ -5,11 +5,7 @@
 // the number of grids.
 package tiles
 
-import (
-	"errors"
-	"fmt"
-	"math"
-)
+import "math"
 
 // Coder codes the points of a box. It is immutable, and may be shared.
 type Coder struct {
@@ -35,25 +31,14 @@ type Coder struct {
 // there and wider far away: of 8 tiles between -1 and 1 the edges are at 0, ±1/3, ±1, ±3
 // and ±∞.
 //
-// Features are numbered densely if there are at most memory of them. Otherwise they
-// share memory numbers by hashing (Sutton & Barto 2018, §9.5.4), and memory must be
-// a power of two. Neither slice is kept.
-func New(low, high []float64, tilings, tiles, memory int) (*Coder, error) {
+// Features are numbered densely if there are at most memory of them, which is a power of two.
+// Otherwise they share memory numbers by hashing (Sutton & Barto 2018, §9.5.4). Each
+// element of low is below that of high. Neither slice is kept.
+func New(low, high []float64, tilings, tiles, memory int) *Coder {
 	d := len(low)
-	switch {
-	case d == 0 || len(high) != d:
-		return nil, fmt.Errorf("tiles: bounds of %d and %d dimensions", len(low), len(high))
-	case tilings < 1 || tiles < 1:
-		return nil, fmt.Errorf("tiles: %d tilings of %d tiles a dimension; there must be at least 1", tilings, tiles)
-	case memory < 1 || memory > math.MaxInt32:
-		return nil, fmt.Errorf("tiles: no memory for %d features", memory)
-	}
 	c := &Coder{tilings: tilings, across: tiles + 1, offset: make([]float64, tilings*d)}
 	for i := range d {
 		l, h, zero := low[i], high[i], math.NaN()
-		if !(l < h) {
-			return nil, fmt.Errorf("tiles: dimension %d is bounded by [%v, %v]; the low bound must be below the high one", i, l, h)
-		}
 		if math.IsInf(l, -1) || math.IsInf(h, 1) || math.IsInf(h-l, 1) {
 			l, h, zero = open(l, h)
 		}
@@ -74,12 +59,9 @@ func New(low, high []float64, tilings, tiles, memory int) (*Coder, error) {
 		c.features *= c.across
 	}
 	if c.hash {
-		if memory&(memory-1) != 0 {
-			return nil, errors.New("tiles: a memory that is shared must be a power of two")
-		}
 		c.features = memory
 	}
-	return c, nil
+	return c
 }
 
 // open returns the bounds of a compressed dimension, and the point that is 0 in it.

@@ -3,12 +3,9 @@ package tiles
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/rlrun/rlrun/internal/must"
 )
 
 // drawCoder draws a coder of a small box.
@@ -19,7 +16,7 @@ func drawCoder(t *rapid.T) (c *Coder, low, high []float64, tiles int) {
 		low, high = append(low, l), append(high, l+rapid.Float64Range(0.1, 10).Draw(t, "width"))
 	}
 	tiles = rapid.IntRange(1, 6).Draw(t, "tiles")
-	c = must.Get(New(low, high, rapid.IntRange(1, 16).Draw(t, "tilings"), tiles, 1<<20))(t)
+	c = New(low, high, rapid.IntRange(1, 16).Draw(t, "tilings"), tiles, 1<<20)
 	return c, low, high, tiles
 }
 
@@ -84,7 +81,7 @@ func TestResolution(t *testing.T) {
 			for k := range high {
 				high[k] = 8
 			}
-			c := must.Get(New(low, high, 8, 8, 1<<20))(t)
+			c := New(low, high, 8, 8, 1<<20)
 			x := slices.Repeat([]float64{3.0625}, d) // the middle of a part
 			from := active(c, x)
 			for n := range 9 {
@@ -121,7 +118,7 @@ func TestOutside(t *testing.T) {
 // chi-square of 2^16 tiles in 256 places is within five deviations of its mean.
 func TestHashing(t *testing.T) {
 	low, high := make([]float64, 6), slices.Repeat([]float64{8}, 6)
-	c := must.Get(New(low, high, 1, 8, 256))(t)
+	c := New(low, high, 1, 8, 256)
 	if !c.hash || c.Features() != 256 {
 		t.Fatalf("hashed %v, %d features", c.hash, c.Features())
 	}
@@ -145,32 +142,10 @@ func TestHashing(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	inf := math.Inf(1)
-	for _, tt := range []struct {
-		low, high              []float64
-		tilings, tiles, memory int
-		want                   string
-	}{
-		{nil, nil, 1, 1, 1, "dimensions"},
-		{[]float64{0}, []float64{1, 2}, 1, 1, 1, "dimensions"},
-		{[]float64{0}, []float64{1}, 0, 1, 1, "at least 1"},
-		{[]float64{0}, []float64{1}, 1, 0, 1, "at least 1"},
-		{[]float64{0}, []float64{1}, 1, 1, 0, "memory"},
-		{[]float64{0, inf}, []float64{1, inf}, 1, 1, 9, "dimension 1"},
-		{[]float64{1}, []float64{1}, 1, 1, 9, "below the high one"},
-		{[]float64{0}, []float64{1}, 8, 8, 9, "power of two"},
-	} {
-		if _, err := New(tt.low, tt.high, tt.tilings, tt.tiles, tt.memory); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v", tt, err)
-		}
-	}
-}
-
 func BenchmarkActive(b *testing.B) {
 	for _, d := range []int{2, 4, 6} {
 		b.Run(string(rune('0'+d)), func(b *testing.B) {
-			c := must.Get(New(make([]float64, d), slices.Repeat([]float64{1}, d), 16, 8, 1<<17))(b)
+			c := New(make([]float64, d), slices.Repeat([]float64{1}, d), 16, 8, 1<<17)
 			dst, x, point := make([]int32, 16), slices.Repeat([]float64{0.3}, d), make([]float64, d)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -195,7 +170,7 @@ func TestTilesWithoutBounds(t *testing.T) {
 		{10, inf, 4, []float64{10 + 1./3, 11, 13}},
 		{-inf, 10, 4, []float64{7, 9, 10 - 1./3}},
 	} {
-		c := must.Get(New([]float64{tt.low}, []float64{tt.high}, 1, tt.tiles, 100))(t)
+		c := New([]float64{tt.low}, []float64{tt.high}, 1, tt.tiles, 100)
 		for k, edge := range tt.edges {
 			below, above := active(c, []float64{edge - 1e-6})[0], active(c, []float64{edge + 1e-6})[0]
 			if int(below) != k || int(above) != k+1 {
