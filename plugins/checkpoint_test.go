@@ -203,7 +203,7 @@ func TestAgentsGoOnFromAState(t *testing.T) {
 		more := map[string][]string{
 			"bootstrap-q":      {``, `{"replays":0,"values":"actions","update":"poisson","schedule":"harmonic"}`, `{"replays":0,"evaluated":2,"members":4}`},
 			"bootstrap-model":  {`{"members":3}`, `{"members":3,"belief":"posterior","growth":1}`},
-			"bootstrap-linear": {``, `{"values":"policies","members":4,"traces":"cut"}`},
+			"bootstrap-linear": {``, `{"members":4,"traces":"cut"}`},
 		}[name]
 		for _, params := range more {
 			for _, offer := range offers {

@@ -39,7 +39,7 @@ var variants = map[string][]string{
 		`{"update":"drawn","members":5,"traces":"cut"}`,
 		`{"update":"exponential","features":{"memory":128}}`,
 		`{"update":"poisson","mean":3,"sd":2}`,
-		`{"values":"policies","evaluated":2,"members":4,"update":"bernoulli"}`,
+		`{"members":4,"update":"bernoulli"}`,
 		`{"members":70,"update":"bernoulli","features":{"tilings":1,"tiles":1}}`,
 	},
 }
@@ -123,8 +123,6 @@ func TestWrongParameters(t *testing.T) {
 		{"bootstrap-linear", `{"redraw":"x"}`, "redraw"},
 		{"bootstrap-linear", `{"epsilon":2}`, "epsilon"},
 		{"bootstrap-linear", `{"reveal":0}`, "reveal"},
-		{"bootstrap-linear", `{"values":"x"}`, "values"},
-		{"bootstrap-linear", `{"evaluated":17}`, "evaluated"},
 		{"bootstrap-linear", `{"features":{"high":[1,2,3]}}`, "high has 3 elements"},
 	})
 }

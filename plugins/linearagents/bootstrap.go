@@ -30,16 +30,13 @@ type bootstrapParams struct {
 func Bootstrap() vector.Plugin {
 	return lanes.OptionPlugin("rlrun/bootstrap-linear@1",
 		"Q-learning with K linear functions of tile-coded observations that bootstrap their data online, each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
-		bootstrapParams{defaultEnsemble(), members.Defaults("actions")},
+		bootstrapParams{defaultEnsemble(), members.Defaults()},
 		kind(func(p bootstrapParams, t task) (func() learner, error) {
 			c, err := p.Features.coder(t)
 			if err != nil {
 				return nil, err
 			}
 			if err := p.Ensemble.check(t, c); err != nil {
-				return nil, err
-			}
-			if err := p.Params.Check(p.Members); err != nil {
 				return nil, err
 			}
 			return func() learner {
@@ -59,15 +56,10 @@ type bootstrap struct {
 	executor members.Executor
 	last     int // the last action
 	scratch  []float64
-
-	evaluation *evaluation // of the host's options; nil unless wanted
 }
 
 func (x *bootstrap) Start(seed uint64) {
 	x.ensemble.start(seed)
-	if x.evaluation != nil {
-		x.evaluation.start()
-	}
 	x.selector.start(seed)
 	x.executor.BeginRun()
 }
@@ -88,20 +80,10 @@ func (x *bootstrap) Step(r float64, o []float64) int {
 	return x.act()
 }
 
-func (x *bootstrap) SetObservation(o []float64) {
-	x.ensemble.look(o)
-	if x.evaluation != nil {
-		x.evaluation.look()
-	}
-}
+func (x *bootstrap) SetObservation(o []float64) { x.ensemble.look(o) }
 
-func (x *bootstrap) Learn(r float64, o []float64) { x.learnFrom(r, x.Gamma, o) }
-
-func (x *bootstrap) learnFrom(r, gamma float64, o []float64) {
-	x.learn(x.last, r, gamma, o, x.executor.Member())
-	if x.evaluation != nil {
-		x.evaluation.learn(x.last, r, gamma)
-	}
+func (x *bootstrap) Learn(r float64, o []float64) {
+	x.learn(x.last, r, x.Gamma, o, x.executor.Member())
 }
 
 func (x *bootstrap) End(r float64, o []float64, terminated bool) {
@@ -109,7 +91,7 @@ func (x *bootstrap) End(r float64, o []float64, terminated bool) {
 	if terminated {
 		gamma = 0
 	}
-	x.learnFrom(r, gamma, o)
+	x.learn(x.last, r, gamma, o, x.executor.Member())
 }
 
 // act selects an action where it is.
@@ -150,25 +132,12 @@ func (x *bootstrap) Means() []float64 {
 func (x *bootstrap) Visits() (*options.Visits, int) { return nil, 0 }
 
 func (x *bootstrap) SetOptionKinds(kinds []options.Kind) error {
-	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.actions, 0, false, false); err != nil {
-		return err
-	}
-	if policies := x.executor.EvaluatedPolicies(); policies != nil {
-		if n := len(policies); len(x.w) > maxWeights/n {
-			return lanes.Unsupported("%d weights for each of %d policies are too many; give a smaller features.memory, or set values to actions", len(x.w), n)
-		}
-		x.evaluation = newEvaluation(&x.ensemble, policies)
-	}
-	return nil
+	return x.executor.SetOptionKinds(x.actions, options.TableConfig{Kinds: kinds, RevealProbability: x.p.Reveal, NoVisits: true})
 }
 
 func (x *bootstrap) DescribeDecision(p *options.Problem) error {
-	var e []float64
 	x.executor.DrawMember()
-	if x.evaluation != nil {
-		e = x.evaluation.e
-	}
-	if err := x.executor.Describe(p, x.q, e, x); err != nil {
+	if err := x.executor.Describe(p, x.q, nil, x); err != nil {
 		return err
 	}
 	x.executor.HoldForGood(p)

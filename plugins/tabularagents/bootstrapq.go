@@ -14,7 +14,9 @@ import (
 type bootstrapQParams struct {
 	Ensemble
 	members.Params
-	Kappa float64 `json:"kappa" jsonschema_extras:"x-exploration=with" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
+	Values    string  `json:"values,omitempty" jsonschema_extras:"x-exploration=with" jsonschema:"enum=policies,enum=actions" jsonschema_description:"With exploration in the config: the value of an option for a member. policies: the value of the option's policy, learned off policy (expected Sarsa; van Seijen et al. 2009), or with replays computed at every decision in the models of the members. actions: the value of its first action, followed by the member's best policy; this costs nothing and underestimates the gain of exploring. The default is a choice of ours."`
+	Evaluated int     `json:"evaluated" when:"values!=actions" jsonschema_extras:"x-exploration=with" jsonschema:"minimum=0" jsonschema_description:"With values policies: the number of members whose policies every member evaluates; at most members. The default is a choice of ours. Each one makes steps and decisions slower, a step of bootstrap-q by a quarter. Among the other members with the same first action, the one with the largest lead represents them."`
+	Kappa     float64 `json:"kappa" jsonschema_extras:"x-exploration=with" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
 }
 
 // BootstrapQ returns Q-learning with K tables that bootstrap their data online
@@ -30,16 +32,13 @@ type bootstrapQParams struct {
 func BootstrapQ() vector.Plugin {
 	return finite.OptionPlugin("rlrun/bootstrap-q@1",
 		"Q-learning with K tables that bootstrap their data online (Dimitrakakis 2006), each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
-		bootstrapQParams{defaultEnsemble(), members.Defaults("auto"), 0.001},
+		bootstrapQParams{Ensemble: defaultEnsemble(), Params: members.Defaults(), Values: "policies", Kappa: 0.001},
 		func(p bootstrapQParams, t finite.Task) (func() finite.Learner, error) {
 			if p.Redraw == "auto" && p.Replays > 0 && p.Criterion == "run" {
 				p.Redraw = "geometric" // ends are steps like others
 			}
-			if p.Values == "auto" {
-				p.Values = "policies"
-			}
-			if err := p.Params.Check(p.Members); err != nil {
-				return nil, err
+			if p.Evaluated > p.Members {
+				return nil, lanes.Invalid("evaluated is %d, must be between 0 and members", p.Evaluated)
 			}
 			if err := p.Ensemble.check(t); err != nil {
 				return nil, err
@@ -179,7 +178,9 @@ func (x *bootstrapQ) Means() []float64 { return x.means(x.here) }
 func (x *bootstrapQ) Visits() (*options.Visits, int) { return x.visits, x.here }
 
 func (x *bootstrapQ) SetOptionKinds(kinds []options.Kind) error {
-	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.t.Actions, x.p.Kappa, true, x.replay != nil); err != nil {
+	err := x.executor.SetOptionKinds(x.t.Actions, options.TableConfig{Kinds: kinds, RevealProbability: x.p.Reveal,
+		Policies: x.p.Values == "policies", Planned: x.replay != nil, Evaluated: x.p.Evaluated, Kappa: x.p.Kappa})
+	if err != nil {
 		return err
 	}
 	if policies := x.executor.EvaluatedPolicies(); policies != nil {
@@ -192,7 +193,6 @@ func (x *bootstrapQ) SetOptionKinds(kinds []options.Kind) error {
 			x.evaluation = newEvaluation(&x.ensemble, policies)
 		}
 	}
-	var err error
 	if x.executor.NeedsVisits() {
 		x.visits, err = options.NewVisits(x.t.States, x.t.Actions)
 	}

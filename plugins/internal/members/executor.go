@@ -30,16 +30,14 @@ func NewExecutor(p *Params, members int, discount float64, continuing bool, rng 
 	}
 }
 
-// SetOptionKinds prepares tables for kinds of options of an agent with a number of
-// actions. The errors wrap framework.ErrUnsupported.
-func (x *Executor) SetOptionKinds(p *Params, kinds []options.Kind, actions int, kappa float64, visits, planned bool) error {
+// SetOptionKinds prepares the tables of an agent with a number of actions. Options that act at
+// random draw from the executor's stream. The errors wrap framework.ErrUnsupported.
+func (x *Executor) SetOptionKinds(actions int, c options.TableConfig) error {
 	if x.discount == 1 {
 		return lanes.Unsupported("there are no values per step to decide by when gamma is 1")
 	}
-	t, err := options.NewTables(actions, x.members, x.discount, options.TableConfig{
-		Kinds: kinds, RevealProbability: p.Reveal, Policies: p.Values == "policies", Planned: planned, Evaluated: p.Evaluated,
-		Kappa: kappa, NoVisits: !visits, RNG: x.rng,
-	})
+	c.RNG = x.rng
+	t, err := options.NewTables(actions, x.members, x.discount, c)
 	if err != nil {
 		return lanes.Unsupported("%v", err)
 	}

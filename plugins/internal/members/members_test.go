@@ -48,9 +48,9 @@ func TestFollow(t *testing.T) {
 		{options.TableOption{Kind: options.RecencyBonus}, []int{2, 2, 2}, -1},
 		{options.TableOption{Kind: options.CountBonus}, []int{2, 2, 2}, -1},
 	} {
-		p, agent := Defaults("actions"), agent(t)
+		p, agent := Defaults(), agent(t)
 		f := executor(p, 0.9)
-		must.Do(t, f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true, false))
+		must.Do(t, f.SetOptionKinds(3, options.TableConfig{Kinds: options.Kinds[:8], Kappa: 1}))
 		f.BeginEpisode()
 		for range 2 { // choosing it again begins it again
 			f.ExecuteOption(tt.option)
@@ -73,7 +73,7 @@ func TestDraws(t *testing.T) {
 		behaviour, redraw string
 		want              float64
 	}{{"thompson", "episode", 0}, {"thompson", "geometric", 600}, {"mean", "geometric", 0}} {
-		p := Defaults("actions")
+		p := Defaults()
 		p.Behaviour, p.Redraw = tt.behaviour, tt.redraw
 		f := executor(p, 0.9)
 		f.BeginEpisode()
@@ -98,12 +98,14 @@ func TestTables(t *testing.T) {
 	var p options.Problem
 	q := []float64{3, 4, 9, 5, 0, 2, 1, 6, 0}
 	for _, values := range []string{"actions", "policies"} {
-		params := Defaults(values)
-		f := executor(params, 0.9)
+		config := func(kinds []options.Kind) options.TableConfig {
+			return options.TableConfig{Kinds: kinds, Policies: values == "policies", NoVisits: true}
+		}
+		f := executor(Defaults(), 0.9)
 		if err := f.Describe(&p, q, nil, nil); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("before an offer: %v", err)
 		}
-		must.Do(t, f.SetOptionKinds(&params, []options.Kind{options.Constants, options.Repeats}, 3, 0, false, false))
+		must.Do(t, f.SetOptionKinds(3, config([]options.Kind{options.Constants, options.Repeats})))
 		policies := f.EvaluatedPolicies()
 		if (policies == nil) != (values == "actions") {
 			t.Errorf("%s: policies %v", values, policies)
@@ -117,11 +119,11 @@ func TestTables(t *testing.T) {
 			t.Errorf("repeats action %d", a)
 		}
 		for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}, {options.RecencyBonus}, {options.Pairs}} {
-			if err := f.SetOptionKinds(&params, bad, 3, 0, false, false); !errors.Is(err, framework.ErrUnsupported) {
+			if err := f.SetOptionKinds(3, config(bad)); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("an offer of %v: %v", bad, err)
 			}
 		}
-		if err := executor(params, 1).SetOptionKinds(&params, nil, 3, 0, false, false); !errors.Is(err, framework.ErrUnsupported) {
+		if err := executor(Defaults(), 1).SetOptionKinds(3, config(nil)); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("undiscounted: %v", err)
 		}
 	}
@@ -130,12 +132,11 @@ func TestTables(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for _, bad := range []func(*Params){
 		func(p *Params) { p.Behaviour = "x" }, func(p *Params) { p.Redraw = "x" }, func(p *Params) { p.Epsilon = 2 },
-		func(p *Params) { p.Values = "x" }, func(p *Params) { p.Evaluated = 4 }, func(p *Params) { p.Reveal = 0 },
+		func(p *Params) { p.Reveal = 0 },
 	} {
-		p := Defaults("policies")
-		must.Do(t, p.Check(3))
+		p := Defaults()
 		bad(&p)
-		if err := errors.Join(params.Check(&p), p.Check(3)); !errors.Is(err, framework.ErrInvalidParams) {
+		if err := params.Check(&p); !errors.Is(err, framework.ErrInvalidParams) {
 			t.Errorf("%+v is accepted", p)
 		}
 	}
