@@ -238,6 +238,8 @@ def test_what_does_not_fit_is_refused() -> None:
     for params in ({"hidden": (3, 0)}, {"prior": ()}, {"prior": (-1.0,)}, {"prior": (1.0,) * 4}):
         with pytest.raises(rlrun.InvalidParams, match=next(iter(params))):
             small(**params)
+    with pytest.raises(rlrun.InvalidParams, match="centred takes the only prior away"):
+        small(members=1, prior=(1.0,))
     with pytest.raises(rlrun.Unsupported, match="no options of kind pair"):
         opened(small(), kinds=["members", "pair"])
 
@@ -260,6 +262,7 @@ def test_a_member_holds_no_policy_to_be_better_than_its_own() -> None:
     p = agent.problems(slice(None), world.now)
     own = p.values[:, 1:4].diagonal(axis1=1, axis2=2)
     assert (p.values <= own[:, None] + 1e-12).all()
+    assert (p.steps == 0).all()  # the host estimates
     q = agent._values(slice(None), world.now)[:, :, 0]
     np.testing.assert_allclose(own, (1 - agent.gamma) * q.max(2), rtol=1e-5)
     for option in range(len(p.names)):  # each does what its name says
@@ -269,6 +272,14 @@ def test_a_member_holds_no_policy_to_be_better_than_its_own() -> None:
     greedy = agent._values(slice(None), world.now)[:, :, 0].mean(1).argmax(1)
     assert not p.offered[np.arange(4), 4 + greedy].any()
     assert [agent.greedy_policy(lane)[o - 2] for lane, o in enumerate(world.now)] == list(greedy + 1)
+
+
+def test_a_drawn_member_is_held_for_an_episode() -> None:
+    agent = opened(small(gamma=0.9), lanes=3, kinds=["drawn-member"])
+    agent.steps[:], agent.episodes[:] = [12, 12, 900], [0, 3, 2]
+    p = agent.problems(slice(None), np.array([2, 3, 4]))
+    assert p.offered.sum(1).tolist() == [2, 2, 2]
+    assert p.steps[p.offered].tolist() == [0, 10, 0, 4, 0, 10]  # 1/(1 − γ), and the mean length of an episode
 
 
 def test_repeats_have_the_zeta_distribution() -> None:
@@ -315,6 +326,14 @@ def test_sampling_solves_deepsea_and_greedy_does_not(run, by_name, tmp_path: Pat
     assert solved["member"] >= 6
     assert solved["host"] >= 4
     assert solved["mean"] == 0
+
+
+@pytest.mark.slow
+def test_run_takes_names_and_classes(program: str, tmp_path: Path) -> None:
+    agents = [{"plugin": c, "params": SMALL, "name": str(i)} for i, c in enumerate(["deep-q", DeepQ, DeepBootstrapQ])]
+    experiment = rlrun.Experiment(environments=["catch", "cartpole-swingup"], agents=agents, runs=2, steps=20)
+    results = rlrun.run(experiment, output=tmp_path / "out", progress=False)
+    assert list(results.runs.status) == ["ok"] * 12
 
 
 @pytest.mark.slow

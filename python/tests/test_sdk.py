@@ -796,6 +796,7 @@ def test_options_ask_for_steps() -> None:
         (None, [0, 0, 7, 0, 0]),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a", "b"], [[0], [1]], steps=[0, 3])], [0, 0, 3]),
         ([rlrun.Problem(["a"], [[0]])] * 2, []),
+        (rlrun.Problems(["a", "b"], TWO, steps=np.array([[0, 3], [0, 5]])), [0, 3, 0, 5]),
     ):
         lanes = deciding()
         lanes.set_option_kinds([])
@@ -818,6 +819,7 @@ def test_options_ask_for_steps() -> None:
         (rlrun.Problems(["a", "b"], TWO, optimal=np.zeros(2)), r"optimal of shape \(2,\), must be of shape \(2, 2\)"),
         (rlrun.Problems(["a", "b"], TWO, reveals=[0]), r"reveals of shape \(1,\), must be of shape \(2,\)"),
         (rlrun.Problems(["a", "b"], TWO, steps=[1]), r"steps of shape \(1,\), must be of shape \(2,\)"),
+        (rlrun.Problems(["a", "b"], TWO, steps=np.zeros((2, 1))), r"steps of shape \(2, 1\), must be of shape \(2,\)"),
         (rlrun.Problems(["a", "b"], TWO, steps=[0, -1]), "steps are .* must be whole numbers of at least 0"),
         ([rlrun.Problem(["a"], [[0]])], "1 problems for 2 lanes"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), must be .* \(1, 1\)"),

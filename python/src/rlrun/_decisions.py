@@ -105,7 +105,7 @@ def _columns(p: Problems, lanes: int) -> Decisions:
         names=p.names,
         of=numbers,
         reveals=_reveals(p, n)[numbers],
-        holds=_holds(p, n)[numbers],
+        holds=np.broadcast_to(_holds(p, (n,), (lanes, n)), (lanes, n))[offered],
         values=values[offered],
         optimal=optimal,
         width=np.full(lanes, n),
@@ -130,7 +130,7 @@ def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
             if not 0 <= greedy < n:
                 raise InvalidAnswer(f"the greedy option is number {p.greedy} of {n}")
             reveals.append(_reveals(p, n))
-            holds.append(_holds(p, n))
+            holds.append(_holds(p, (n,)))
             pairs.append(_pairs(p.pairs))
         except InvalidAnswer as e:
             e.lane = lane
@@ -156,11 +156,12 @@ def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
     )
 
 
-def _holds(p: Problem | Problems, n: int) -> NDArray[np.int64]:
+def _holds(p: Problem | Problems, *shapes: tuple[int, ...]) -> NDArray[np.int64]:
     if p.steps is None:
-        return np.zeros(n, np.int64)
+        return np.zeros(shapes[0], np.int64)
     steps = _numbers(p.steps, "steps")
-    _check(steps, (n,), "steps")
+    if steps.shape not in shapes:
+        _check(steps, shapes[0], "steps")
     if not ((steps >= 0) & (steps < 2**31) & (steps == np.floor(steps))).all():
         raise InvalidAnswer(f"steps are {steps.tolist()}, must be whole numbers of at least 0")
     return steps.astype(np.int64)

@@ -57,6 +57,7 @@ class Problems(NamedTuple):
     ``values`` is an array (lanes, n, K), ``optimal`` (lanes, K). Options that a lane
     does not have are False in ``offered``, an array (lanes, n); None offers all.
     ``pairs`` has an array (m, 5) a lane, whose pairs are numbered from n on.
+    ``steps`` has n entries for all lanes, or is an array (lanes, n).
     """
 
     names: Sequence[str]
@@ -66,7 +67,7 @@ class Problems(NamedTuple):
     reveals: Sequence[float] | None = None
     optimal: Array | None = None
     pairs: Sequence[Array] | None = None
-    steps: Sequence[int] | None = None
+    steps: Sequence[int] | Array | None = None
 
 
 class OptionAgent(Agent):

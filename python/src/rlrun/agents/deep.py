@@ -92,7 +92,8 @@ class _Networks(rlrun.VectorAgent):
             column(seen, *space.shape), column(np.int32), column(np.float32), column(np.float32),
             column(seen, *space.shape), column(np.bool_, self.members if self.mask < 1 else 0),
         )  # fmt: skip
-        self.steps, self.drawn, self.option, self.left, self.repeated = (np.zeros(lanes, np.int64) for _ in range(5))
+        counts = (np.zeros(lanes, np.int64) for _ in range(6))
+        self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
         self.loss, self.spread = np.zeros(lanes), np.zeros(lanes)
         self.states: list[State | None] = [None] * lanes
         self._compile()
@@ -107,7 +108,7 @@ class _Networks(rlrun.VectorAgent):
     def begin(self, lanes: rlrun.Lanes, seeds: NDArray[np.uint64]) -> None:
         """Draw networks and priors, and forget all steps."""
         self.rng.seed(lanes, seeds)
-        for column in (self.steps, self.option, self.left, self.repeated, self.loss, self.spread):
+        for column in (self.steps, self.episodes, self.option, self.left, self.repeated, self.loss, self.spread):
             column[lanes] = 0
         for lane in self.lane[lanes]:
             self.states[lane] = networks.draw(self.design, self._normal(lane))
@@ -135,6 +136,7 @@ class _Networks(rlrun.VectorAgent):
         if len(done):
             self.drawn[done] = self.rng.integers(done, self.members)
             self.left[done] = 0
+            self.episodes[done] += 1
 
     def _learn(self, lanes: NDArray[np.int64]) -> None:
         """Update the networks of these lanes."""
@@ -259,7 +261,8 @@ class _Networks(rlrun.VectorAgent):
 
     def _numbers(self) -> list[NDArray[Any]]:
         """List the columns with a number a lane; that of the steps is the first."""
-        return [self.steps, self.drawn, self.option, self.left, self.repeated, self.loss, self.spread, self.rng.state]
+        counts = [self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated]
+        return [*counts, self.loss, self.spread, self.rng.state]
 
 
 def _shapes(tree: Any) -> Any:
@@ -330,6 +333,13 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         "actions, for one step (epsilon) or repeated (z).",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.members == 1 and self.centred and max(self.prior) > 0:
+            raise rlrun.InvalidParams(
+                "members is 1, and centred takes the only prior away: say centred: false, or prior: [0]"
+            )
+
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
         """Prepare, without a host that decides."""
         self.kinds: Sequence[str] | None = None
@@ -365,12 +375,16 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
             offered[np.arange(n), 1 + self.drawn[lanes]] = True
         offered[:, 1 + members :] = "constants" in kinds
         offered[np.arange(n), 1 + members + first[:, -1]] = False  # the greedy option begins with it
-        holds = round(1 / (1 - self.gamma)) if "drawn-member" in kinds else 0  # until a policy shows what it is worth
+        steps = np.zeros_like(offered, np.int64)
+        if "drawn-member" in kinds:  # it shows what it is worth in 1/(1 − γ) steps, or by the end of an episode
+            length = self.steps[lanes] / np.maximum(self.episodes[lanes], 1)
+            holds = np.where(self.episodes[lanes] > 0, np.minimum(1 / (1 - self.gamma), length), 1 / (1 - self.gamma))
+            steps[:, 1 : 1 + members] = np.maximum(np.round(holds), 1)[:, None]
         return rlrun.Problems(
             names=["greedy", *(f"member {k}" for k in range(members)), *(f"action {a}" for a in range(actions))],
             values=(1 - self.gamma) * np.minimum(worth, most[:, :, None]).transpose(0, 2, 1),
             offered=offered,
-            steps=[0] + [holds] * members + [0] * actions,
+            steps=steps,
         )
 
     def choose(self, lanes: rlrun.Lanes, options: NDArray[np.int64]) -> None:
