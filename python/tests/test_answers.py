@@ -265,8 +265,8 @@ def test_other_answers() -> None:
     refused(lambda: rlrun.Spec(space, space, reward_high=np.nan), match="reward_high .* nan")
     for problem, match in (
         (rlrun.Problem("ab", np.zeros((2, 1))), "must be a list of texts"),
-        (rlrun.Problem(["a", "b"], [["1"], ["2"]]), "no array of numbers, but of <U1"),
-        (rlrun.Problem(["a", "b"], [[1], [1, 2]]), "no array of numbers"),
+        (rlrun.Problem(["a", "b"], [["1"], ["2"]]), "values has elements of the type <U1"),
+        (rlrun.Problem(["a", "b"], [[1], [1, 2]]), "values is no array"),
         (rlrun.Problem(["a", "b"], np.zeros((2, 1)), greedy="0"), "must be a whole number"),  # type: ignore[arg-type]
         ((["a"], np.zeros((1, 1))), "must return a Problem"),
     ):

@@ -436,11 +436,13 @@ def test_scripts_of_pip_are_no_modules(tmp_path: Path, monkeypatch: pytest.Monke
     """They name the directory of their Python, so they differ where nothing else does."""
     script = tmp_path / "rlrun-plugin-maze"
     script.write_text("#!/somewhere/bin/python\n")
+    _sources._imported.cache_clear()
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script))
     assert "module __main__" in _sources.imported()
     paths = sysconfig.get_path
     monkeypatch.setattr(_sources, "_directory", _sources._directory.__wrapped__)  # without its cache
     monkeypatch.setattr(sysconfig, "get_path", lambda key: str(tmp_path) if key == "scripts" else paths(key))
+    _sources._imported.cache_clear()
     assert "module __main__" not in _sources.imported()
 
 
@@ -456,6 +458,7 @@ def test_packages_are_those_that_python_knows() -> None:
 
 def test_other_projects_of_the_environment_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each that is installed by pip install -e has a module that every Python imports when it starts."""
+    _sources._imported.cache_clear()
     before = _sources.imported()
     finder = types.ModuleType("__editable___maze_0_1_0_finder")
     finder.__file__ = str(tmp_path / "finder.py")
