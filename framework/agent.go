@@ -63,7 +63,7 @@ type Candidates struct {
 type Policy func(ctx context.Context, observation space.Value) (space.Value, error)
 
 // Saver is an Agent that can be stored. Implementing it is optional. Only an agent
-// that is also a Loader has the capability "checkpoint".
+// that is also a Loader has the ability "checkpoint".
 type Saver interface {
 	// Save returns everything that the agent's behaviour depends on, with its random
 	// streams. An option that an Optioner follows is not part of it, since its policy is

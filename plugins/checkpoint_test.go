@@ -40,13 +40,13 @@ func taskOf(name string) (framework.Spec, string) {
 	return finite, ``
 }
 
-// agents returns the names of the bundled agents that have a capability, if one is
+// agents returns the names of the bundled agents that have an ability, if one is
 // named.
-func agents(t *testing.T, capability string) (names []string) {
+func agents(t *testing.T, ability string) (names []string) {
 	t.Helper()
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)
-		if d.Kind == vector.KindAgent && (capability == "" || slices.Contains(d.Capabilities, capability)) {
+		if d.Kind == vector.KindAgent && (ability == "" || slices.Contains(d.Abilities, ability)) {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1"))
 		}
 	}

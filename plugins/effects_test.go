@@ -239,7 +239,7 @@ func hosts(id string) []explore.Config {
 func TestExplorationAndParameters(t *testing.T) {
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)
-		if d.Kind != vector.KindAgent || !slices.Contains(d.Capabilities, "options") {
+		if d.Kind != vector.KindAgent || !slices.Contains(d.Abilities, "options") {
 			continue
 		}
 		t.Run(d.ID, func(t *testing.T) {

@@ -16,7 +16,7 @@ type silent struct{ vector.Plugin }
 
 func (s silent) Describe(ctx context.Context) (vector.Description, error) {
 	d, err := s.Plugin.Describe(ctx)
-	d.Capabilities = nil
+	d.Abilities = nil
 	return d, err
 }
 

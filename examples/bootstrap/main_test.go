@@ -54,8 +54,8 @@ func TestConformance(t *testing.T) {
 		"here": plugin.NewAgent(id, doc, defaults, newAgent), "in a process": launch(t),
 	} {
 		d, err := p.Describe(t.Context())
-		if err != nil || !slices.Equal(d.Capabilities, []string{"options"}) {
-			t.Errorf("%s: capabilities %v (%v)", name, d.Capabilities, err)
+		if err != nil || !slices.Equal(d.Abilities, []string{"options"}) {
+			t.Errorf("%s: abilities %v (%v)", name, d.Abilities, err)
 		}
 		if err := rltest.CheckPlugin(t.Context(), p, []byte(`{"members":3}`)); err != nil {
 			t.Errorf("%s: %v", name, err)

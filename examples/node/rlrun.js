@@ -129,7 +129,7 @@ function service({ id, doc, params, Environment }) {
   const hasModel = 'model' in Environment.prototype;
   return {
     describe: answer(() => ({
-      id, kind: 'environment', doc, params: Buffer.from(JSON.stringify(params)), capabilities: hasModel ? ['model'] : [],
+      id, kind: 'environment', doc, params: Buffer.from(JSON.stringify(params)), abilities: hasModel ? ['model'] : [],
     })),
     openEnvironment: answer(({ params, lanes }) => {
       if (lanes < 1) throw broken(grpc.status.INVALID_ARGUMENT, 'no lanes');

@@ -17,7 +17,7 @@ import (
 )
 
 // Exploration lets the host decide when an agent explores, by a threshold on the values of
-// its options (docs/exploration.md). The agent must have the capability "options".
+// its options (docs/exploration.md). The agent must have the ability "options".
 type Exploration struct {
 	// Rule is how options are compared, one of options.Rules, or the plugin of a rule. Default:
 	// gain for options of kind pair, else common-model.

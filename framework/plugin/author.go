@@ -78,7 +78,7 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 //
 // An environment may also be a vector.Batcher, KnownModel, Renderer or FrameRenderer, and
 // an io.Closer; its batch may have all abilities of a vector.Environment. It is made once
-// with the defaults to see what it can do; if they do not suffice, its capabilities are
+// with the defaults to see what it can do; if they do not suffice, its abilities are
 // those of the type E.
 func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) vector.Plugin {
 	open := func(p P, lanes int) (vector.Environment, error) {
@@ -97,9 +97,9 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	}
 	d := vector.Description{ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
 	if models {
-		d.Capabilities = append(d.Capabilities, "model")
+		d.Abilities = append(d.Abilities, "model")
 	}
-	d.Capabilities = append(d.Capabilities, abilities...)
+	d.Abilities = append(d.Abilities, abilities...)
 	return &vector.EnvironmentPlugin{
 		Description: d,
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
@@ -161,7 +161,7 @@ func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spe
 	d := vector.Description{ID: id, Kind: vector.KindAgent, Doc: doc, Params: params.Schema(&defaults)}
 	for _, spec := range usual() {
 		if agent, err := open(defaults, spec, 1); err == nil {
-			d.Capabilities = abilities(agent, spec)
+			d.Abilities = abilities(agent, spec)
 			break
 		}
 	}
@@ -196,7 +196,7 @@ func abilities(agent vector.Agent, spec Spec) []string {
 	ctx, in, actions := context.Background(), vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0] = vector.NewRun
 	_ = vector.Guard(func() error { return agent.Step(ctx, in, &actions) })
-	list := vector.AgentCapabilities(ctx, agent)
+	list := vector.ListAbilities(ctx, agent)
 	closeCopy(agent)
 	return list
 }

@@ -26,7 +26,7 @@ func ServeOptions[P any](id, doc string, defaults P, newSource func(p P, spec Sp
 // to besides the others, such as rltest.DeltaMonotone.
 func NewRule[P any](id, doc string, defaults P, newRule func(p P, spec Spec) (options.Chooser, error), claims ...string) *vector.RulePlugin {
 	return &vector.RulePlugin{
-		Description: vector.Description{ID: id, Kind: vector.KindRule, Doc: doc, Params: params.Schema(&defaults), Capabilities: claims},
+		Description: vector.Description{ID: id, Kind: vector.KindRule, Doc: doc, Params: params.Schema(&defaults), Abilities: claims},
 		Rule: func(raw json.RawMessage, spec Spec) (options.Chooser, error) {
 			p, err := decode(&defaults, raw)
 			if err != nil {

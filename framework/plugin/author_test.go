@@ -98,8 +98,8 @@ func TestNewEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []vector.Plugin{tt.plugin, loopback(t, tt.plugin)} {
 				d, err := p.Describe(t.Context())
-				if err != nil || !slices.Equal(d.Capabilities, tt.want) {
-					t.Errorf("capabilities %v (%v), want %v", d.Capabilities, err, tt.want)
+				if err != nil || !slices.Equal(d.Abilities, tt.want) {
+					t.Errorf("abilities %v (%v), want %v", d.Abilities, err, tt.want)
 				}
 				if err := rltest.CheckPlugin(t.Context(), p, nil); err != nil {
 					t.Error(err)
@@ -142,8 +142,8 @@ func TestNewEnvironmentWithoutDefaults(t *testing.T) {
 		return drawnWalk{w}, err
 	})
 	d, err := p.Describe(t.Context())
-	if err != nil || !slices.Equal(d.Capabilities, []string{"model", "render"}) {
-		t.Errorf("capabilities %v (%v)", d.Capabilities, err)
+	if err != nil || !slices.Equal(d.Abilities, []string{"model", "render"}) {
+		t.Errorf("abilities %v (%v)", d.Abilities, err)
 	}
 }
 
@@ -259,8 +259,8 @@ func TestNewAgent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []vector.Plugin{tt.plugin, loopback(t, tt.plugin)} {
 				d, err := p.Describe(t.Context())
-				if err != nil || !slices.Equal(d.Capabilities, tt.want) {
-					t.Errorf("capabilities %v (%v), want %v", d.Capabilities, err, tt.want)
+				if err != nil || !slices.Equal(d.Abilities, tt.want) {
+					t.Errorf("abilities %v (%v), want %v", d.Abilities, err, tt.want)
 				}
 				if err := rltest.CheckPlugin(t.Context(), p, nil, spec); err != nil {
 					t.Error(err)
@@ -280,8 +280,8 @@ func TestNewAgent(t *testing.T) {
 		c, err := newChance(p, s, seed)
 		return optionBatch{c}, err
 	})
-	if d, err := optional.Describe(t.Context()); err != nil || !slices.Equal(d.Capabilities, []string{"options"}) {
-		t.Errorf("capabilities %v (%v)", d.Capabilities, err)
+	if d, err := optional.Describe(t.Context()); err != nil || !slices.Equal(d.Abilities, []string{"options"}) {
+		t.Errorf("abilities %v (%v)", d.Abilities, err)
 	}
 	batched := plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{}, func(p chanceParams, s plugin.Spec, seed uint64) (storedChance, error) {
 		c, err := newChance(p, s, seed)

@@ -44,7 +44,7 @@ func TestRenderFrame(t *testing.T) {
 	bounds, fault := image.Rect(5, 7, 8, 9), ""
 	open := func() (remote, local vector.Environment) {
 		p := &vector.EnvironmentPlugin{
-			Description: vector.Description{ID: "test/pictured@1", Kind: vector.KindEnvironment, Capabilities: []string{"frames"}, FramesPerSecond: 25},
+			Description: vector.Description{ID: "test/pictured@1", Kind: vector.KindEnvironment, Abilities: []string{"frames"}, FramesPerSecond: 25},
 			Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 				return pictured{&counters{faults: faults{Fault: fault, Lane: -1}, counts: make([]int64, lanes)}, bounds}, nil
 			},
@@ -110,11 +110,11 @@ func TestFramesOfAuthors(t *testing.T) {
 		return sketch{w}, err
 	}))
 	d, err := p.Describe(t.Context())
-	if err != nil || len(d.Capabilities) != 1 || d.Capabilities[0] != "frames" || d.FramesPerSecond != 12 {
+	if err != nil || len(d.Abilities) != 1 || d.Abilities[0] != "frames" || d.FramesPerSecond != 12 {
 		t.Errorf("%+v, %v", d, err)
 	}
 	plain, err := plugin.NewEnvironment("test/walk@1", "A walk.", defaults, newWalk).Describe(t.Context())
-	if err != nil || len(plain.Capabilities) != 0 {
+	if err != nil || len(plain.Abilities) != 0 {
 		t.Errorf("%+v, %v", plain, err)
 	}
 }

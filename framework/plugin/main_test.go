@@ -268,7 +268,7 @@ func faultyEnvironment() vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: "test/faulty@1", Kind: vector.KindEnvironment, Doc: "Misbehaves on demand.",
-			Params: json.RawMessage(`{"type":"object"}`), Capabilities: []string{"model"},
+			Params: json.RawMessage(`{"type":"object"}`), Abilities: []string{"model"},
 		},
 		Open: func(params json.RawMessage, lanes int) (vector.Environment, error) {
 			f, err := parse(params)

@@ -129,7 +129,7 @@ func TestAbilityCrosses(t *testing.T) {
 		return named{w}, err
 	})
 	d, err := p.Describe(t.Context())
-	if err != nil || len(d.Capabilities) != 1 || d.Capabilities[0] != "action_names" {
+	if err != nil || len(d.Abilities) != 1 || d.Abilities[0] != "action_names" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	env := must.Get(loopback(t, p).OpenEnvironment(t.Context(), nil, 3))(t)

@@ -29,7 +29,7 @@ const (
 	// RelabelledOptions: if the options come in another order, the same ones are chosen.
 	RelabelledOptions Rule = "relabelled-options"
 	// DeltaMonotone: an option that is chosen is still chosen if it is worth more in every
-	// model. Rules that list it as a capability are held to it.
+	// model. Rules that list it as an ability are held to it.
 	DeltaMonotone Rule = "delta-monotone"
 	// OptionsSound: options have policies in the action set and probabilities of ending, and
 	// from every state where one may begin it can end, by the transitions that were seen.
@@ -210,7 +210,7 @@ func (c *ruleCheck) run(d *vector.Description) error {
 		}
 		law(AffineRewards, moved.Option != x, "%s is chosen, and with rewards times %.3g plus %.3g it is %s", name, by, to, p.Arms[moved.Option].Name)
 		law(RelabelledOptions, order[other.Option] != x, "%s is chosen, and if the options come in another order it is %s", name, p.Arms[order[other.Option]].Name)
-		if slices.Contains(d.Capabilities, string(DeltaMonotone)) {
+		if slices.Contains(d.Abilities, string(DeltaMonotone)) {
 			better, k := copyOf(p), len(p.Values)/len(p.Arms)
 			rise := c.rng.Float64()
 			for m := range k {

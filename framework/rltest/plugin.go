@@ -127,7 +127,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 		return nil // checkVectorEnvironment says so
 	}
 	asked := vector.AskAll(ctx, env, 0)
-	for _, name := range d.Capabilities {
+	for _, name := range d.Abilities {
 		if _, has := asked[name]; !has && name != "model" {
 			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed, and the environment does not have it", name)}
 		}
@@ -137,7 +137,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 		if errors.Is(err, framework.ErrUnsupported) {
 			continue // where a library is missing, say
 		}
-		if !slices.Contains(d.Capabilities, name) {
+		if !slices.Contains(d.Abilities, name) {
 			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is not listed, and the environment has it", name)}
 		}
 		if err != nil {
@@ -154,12 +154,12 @@ func capableAgent(c *agentCheck, d *vector.Description) error {
 		return nil // checkVectorAgent says so
 	}
 	_, err = c.feed(agent, 1, 0, c.script(1)[:1])
-	has := vector.AgentCapabilities(c.ctx, agent)
+	has := vector.ListAbilities(c.ctx, agent)
 	if errors.Join(err, agent.Close()) != nil {
 		return nil // checkVectorAgent says so
 	}
-	for _, name := range slices.Concat(d.Capabilities, has) {
-		if name == vector.PickleCapability {
+	for _, name := range slices.Concat(d.Abilities, has) {
+		if name == vector.PickleAbility {
 			continue // a property of what it saves
 		}
 		if err := listed(d, name, "the agent has it", slices.Contains(has, name)); err != nil {
@@ -171,7 +171,7 @@ func capableAgent(c *agentCheck, d *vector.Description) error {
 
 // listed is a Violation unless a description lists an ability where it is there only.
 func listed(d *vector.Description, name, what string, there bool) error {
-	if says := slices.Contains(d.Capabilities, name); says != there {
+	if says := slices.Contains(d.Abilities, name); says != there {
 		return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed: %v; %s: %v", name, says, what, there)}
 	}
 	return nil

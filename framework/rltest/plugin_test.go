@@ -36,7 +36,7 @@ var brokenPlugins = map[string][]Rule{
 }
 
 func brokenPlugin(bug string) vector.Plugin {
-	d := vector.Description{ID: "test/x@1.0", Kind: vector.KindEnvironment, Doc: "A test.", Params: json.RawMessage(`{}`), Capabilities: []string{"model"}}
+	d := vector.Description{ID: "test/x@1.0", Kind: vector.KindEnvironment, Doc: "A test.", Params: json.RawMessage(`{}`), Abilities: []string{"model"}}
 	switch bug {
 	case "no version":
 		d.ID = "test/x"
@@ -47,20 +47,20 @@ func brokenPlugin(bug string) vector.Plugin {
 	case "no schema":
 		d.Params = nil
 	case "hides its models":
-		d.Capabilities = nil
+		d.Abilities = nil
 	case "claims pictures":
-		d.Capabilities = []string{"model", "render"}
+		d.Abilities = []string{"model", "render"}
 	case "claims the unknown":
-		d.Capabilities = []string{"model", "teleport"}
+		d.Abilities = []string{"model", "teleport"}
 	case "names vectors":
-		d.Capabilities = []string{"action_names", "model"}
+		d.Abilities = []string{"action_names", "model"}
 	case "an agent", "a mad agent", "an agent for no space", "claims checkpoints", "claims options", "hides its options", "an option agent":
-		d.Capabilities = nil
+		d.Abilities = nil
 		if bug == "claims options" || bug == "an option agent" {
-			d.Capabilities = []string{"options"}
+			d.Abilities = []string{"options"}
 		}
 		if bug == "claims checkpoints" {
-			d.Capabilities = []string{"checkpoint"}
+			d.Abilities = []string{"checkpoint"}
 		}
 		d.Kind = vector.KindAgent
 		return &vector.AgentPlugin{Description: d, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {

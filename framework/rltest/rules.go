@@ -117,11 +117,11 @@ const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
 	Described Rule = "described"
-	// Capable: the description lists a capability ("model", "render", "frames", … of
+	// Capable: the description lists an ability ("model", "render", "frames", … of
 	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
 	// environment may refuse to draw what it lists, where a library is missing. It needs no model
 	// where its task changes in a run and it measures the regret itself.
-	Capable Rule = "capabilities-are-true"
+	Capable Rule = "abilities-are-true"
 )
 
 // Violation is one broken rule.

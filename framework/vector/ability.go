@@ -55,7 +55,7 @@ var copyAbilities = []copyAbility{
 // Ability is an ability of environments to answer for one lane. It gives a G, which
 // arrives as an A.
 type Ability[G, A any] struct {
-	name string // among Calls, and among the capabilities of a plugin
+	name string // among Calls, and among the abilities of a plugin
 	to   func(G) ([]byte, error)
 	from func([]byte) (A, error)
 	// check reports an answer that environments with a spec must not give; nil: none.
@@ -209,9 +209,9 @@ func Storable(agent Agent) bool {
 	return calls[saveCall] != nil && calls[loadCall] != nil
 }
 
-// AgentCapabilities returns the abilities of an agent whose lane 0 has begun a run, as a
+// ListAbilities returns the abilities of an agent whose lane 0 has begun a run, as a
 // Description lists them.
-func AgentCapabilities(ctx context.Context, agent Agent) (names []string) {
+func ListAbilities(ctx context.Context, agent Agent) (names []string) {
 	able := agent.Abilities()
 	if able.Options != nil {
 		names = append(names, "options")

@@ -22,9 +22,9 @@ const (
 // PluginKinds are all kinds.
 var PluginKinds = []Kind{KindEnvironment, KindAgent, KindRule, KindOptions}
 
-// PickleCapability marks agents in Python whose saved states are pickled: to load one runs
+// PickleAbility marks agents in Python whose saved states are pickled: to load one runs
 // code that is in it. docs/protocol.md has more.
-const PickleCapability = "pickle"
+const PickleAbility = "pickle"
 
 // Description is what a plugin says of itself before anything is opened.
 type Description struct {
@@ -33,10 +33,10 @@ type Description struct {
 	Doc  string `json:"doc"`  // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
+	// Abilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
 	// and the names of Calls, of agents "checkpoint" (Save and Load), "greedy"
-	// (AgentAbilities.Greedy), "options" (AgentAbilities.Options) and PickleCapability.
-	Capabilities []string `json:"capabilities,omitempty"`
+	// (AgentAbilities.Greedy), "options" (AgentAbilities.Options) and PickleAbility.
+	Abilities []string `json:"abilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.
 	Breaks map[string]string `json:"breaks,omitempty"`

@@ -73,8 +73,8 @@ func Plugin() vector.Plugin {
 			Doc:    "Plays multi-armed bandits with any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) and any belief.",
 			Params: params.Schema(&Params{}),
 
-			Capabilities: []string{"greedy", "checkpoint"},
-			Breaks:       map[string]string{"duplicated-actions": "every copy of an arm is learned separately"},
+			Abilities: []string{"greedy", "checkpoint"},
+			Breaks:    map[string]string{"duplicated-actions": "every copy of an arm is learned separately"},
 		},
 		Open: open,
 	}

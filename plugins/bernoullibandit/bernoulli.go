@@ -25,11 +25,11 @@ type Params struct {
 func Plugin() vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
-			ID:           ID,
-			Kind:         vector.KindEnvironment,
-			Doc:          "Multi-armed bandit with rewards 0 and 1; each run draws its arms' means from a prior, or they are fixed.",
-			Params:       params.Schema(&Params{Params: arms.Default()}),
-			Capabilities: []string{"model"},
+			ID:        ID,
+			Kind:      vector.KindEnvironment,
+			Doc:       "Multi-armed bandit with rewards 0 and 1; each run draws its arms' means from a prior, or they are fixed.",
+			Params:    params.Schema(&Params{Params: arms.Default()}),
+			Abilities: []string{"model"},
 		},
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := Params{Params: arms.Default()}

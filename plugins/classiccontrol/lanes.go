@@ -60,7 +60,7 @@ func plugin[P interface{ maxSteps() int }](id, doc string, fps float64, defaults
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
-			Capabilities: []string{"action_names", "frames"}, FramesPerSecond: fps,
+			Abilities: []string{"action_names", "frames"}, FramesPerSecond: fps,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults

@@ -48,9 +48,9 @@ func Plugin() vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: "rlrun/family@1", Kind: vector.KindEnvironment,
-			Doc:          "A generated task of a family: bandits, Garnets, rivers, locks, grids, queues, traps and others, for development or for test.",
-			Params:       params.Schema(&defaults),
-			Capabilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
+			Doc:       "A generated task of a family: bandits, Garnets, rivers, locks, grids, queues, traps and others, for development or for test.",
+			Params:    params.Schema(&defaults),
+			Abilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults

@@ -31,11 +31,11 @@ func defaults() *Params {
 func Plugin() vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
-			ID:           ID,
-			Kind:         vector.KindEnvironment,
-			Doc:          "Multi-armed bandit with normal rewards; each run draws its arms' means from a prior, or they are fixed. Defaults: ten arms, means normal(0,1), noise 1.",
-			Params:       params.Schema(defaults()),
-			Capabilities: []string{"model"},
+			ID:        ID,
+			Kind:      vector.KindEnvironment,
+			Doc:       "Multi-armed bandit with normal rewards; each run draws its arms' means from a prior, or they are fixed. Defaults: ten arms, means normal(0,1), noise 1.",
+			Params:    params.Schema(defaults()),
+			Abilities: []string{"model"},
 		},
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := defaults()

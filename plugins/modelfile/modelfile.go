@@ -41,9 +41,9 @@ func Plugin() vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment,
-			Doc:          "A finite model that you define in a file.",
-			Params:       params.Schema(&settings{}),
-			Capabilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
+			Doc:       "A finite model that you define in a file.",
+			Params:    params.Schema(&settings{}),
+			Abilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			var p settings

@@ -21,9 +21,9 @@ func Plugin() vector.Plugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{
 			ID: "rlrun/random@1", Kind: vector.KindAgent,
-			Doc:          "Acts at random in any action space, uniformly if it is bounded.",
-			Params:       params.Schema(struct{}{}),
-			Capabilities: []string{"checkpoint"},
+			Doc:       "Acts at random in any action space, uniformly if it is bounded.",
+			Params:    params.Schema(struct{}{}),
+			Abilities: []string{"checkpoint"},
 		},
 		Open: func(data json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 			if err := params.Decode(data, &struct{}{}); err != nil {

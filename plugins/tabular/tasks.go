@@ -152,7 +152,7 @@ func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, bu
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment, Doc: doc,
-			Params: params.Schema(&defaults), Capabilities: []string{"model", "frames"}, FramesPerSecond: FramesPerSecond,
+			Params: params.Schema(&defaults), Abilities: []string{"model", "frames"}, FramesPerSecond: FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults

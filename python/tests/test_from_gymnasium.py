@@ -656,7 +656,7 @@ def test_names_of_actions() -> None:
     assert names_of(other) == []
     gymnasium.register("tests/Named-v0", Named)
     plugin = GymnasiumPlugin("tests/Named-v0")
-    assert list(plugin.description.capabilities) == ["action_names"]
+    assert list(plugin.description.abilities) == ["action_names"]
     env = plugin.environment(b"{}")
     env.open(2)
     assert env.action_names(1) == ["NOOP", "FIRE"]

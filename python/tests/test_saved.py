@@ -198,7 +198,7 @@ def test_agents_go_on(cls: Any, begins: bytes) -> None:
     other.load(0, state)
     assert play(agent, CONTINUE, 50) == play(other, CONTINUE, 50)
     assert agent.agent._copy(0).memory == other.agent._copy(0).memory or cls is Own  # type: ignore[attr-defined]
-    assert list(ClassPlugin(cls).description.capabilities) == ["checkpoint"] + ["pickle"] * (cls is Pickled)
+    assert list(ClassPlugin(cls).description.abilities) == ["checkpoint"] + ["pickle"] * (cls is Pickled)
 
 
 class Bomb:

@@ -214,7 +214,7 @@ class Sample(rlrun.Environment):
 
 def test_description() -> None:
     d = ClassPlugin(Sample).description
-    assert (d.id, d.kind, d.doc, list(d.capabilities)) == ("test/sample@1", "environment", "A sample.", [])
+    assert (d.id, d.kind, d.doc, list(d.abilities)) == ("test/sample@1", "environment", "A sample.", [])
     schema = json.loads(d.params)
     assert schema["required"] == ["size"]
     assert schema["additionalProperties"] is False
@@ -492,7 +492,7 @@ def test_models() -> None:
     copies = Copies(lambda: Known(next(sizes)))
     distinct, of = EnvironmentLanes(copies, copies.spec, 3).models()
     assert ([m.transitions[0][3] for m in distinct], of) == ([2, 3], [0, 1, 0])
-    assert list(ClassPlugin(Known).description.capabilities) == ["model"]
+    assert list(ClassPlugin(Known).description.abilities) == ["model"]
 
 
 def test_checkpoints_need_both_methods() -> None:
@@ -506,8 +506,8 @@ def test_checkpoints_need_both_methods() -> None:
     class Both(Saves):
         def load(self, lane: int, state: bytes) -> None: ...
 
-    assert list(ClassPlugin(Saves).description.capabilities) == []
-    assert list(ClassPlugin(Both).description.capabilities) == ["checkpoint"]
+    assert list(ClassPlugin(Saves).description.abilities) == []
+    assert list(ClassPlugin(Both).description.abilities) == ["checkpoint"]
 
 
 class Batch(rlrun.VectorEnvironment):
@@ -950,7 +950,7 @@ class Painted(rlrun.Environment):
 
 def test_frames_are_declared_and_checked() -> None:
     description = ClassPlugin(Painted).description
-    assert (list(description.capabilities), description.frames_per_second) == (["frames"], 12)
+    assert (list(description.abilities), description.frames_per_second) == (["frames"], 12)
     lanes = EnvironmentLanes(Copies(Painted), Painted().spec, 1)
     assert lanes.ask("frames", 0, b"") == bytes([3, 0, 0, 0, 2, 0, 0, 0]) + bytes(18)
     for arguments, message in [

@@ -24,7 +24,7 @@ func Plugin() *vector.AgentPlugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{
 			ID: "test/tables@1", Kind: vector.KindAgent, Doc: "Tables of action values.",
-			Params: json.RawMessage(`{"type":"object"}`), Capabilities: []string{"options"},
+			Params: json.RawMessage(`{"type":"object"}`), Abilities: []string{"options"},
 		},
 		Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 			return New(spec, lanes)

@@ -15,7 +15,7 @@ const (
 func GreedyPlugins(plugins ...vector.Plugin) []vector.Plugin {
 	for _, p := range plugins {
 		d := &p.(*vector.AgentPlugin).Description
-		d.Capabilities = append(d.Capabilities, "greedy")
+		d.Abilities = append(d.Abilities, "greedy")
 	}
 	return plugins
 }

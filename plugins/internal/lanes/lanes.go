@@ -65,7 +65,7 @@ type Kind[O any] struct {
 // parameters are at fault.
 func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *vector.AgentPlugin {
 	return &vector.AgentPlugin{
-		Description: vector.Description{ID: id, Kind: vector.KindAgent, Doc: doc, Params: params.Schema(&defaults), Capabilities: []string{"checkpoint"}},
+		Description: vector.Description{ID: id, Kind: vector.KindAgent, Doc: doc, Params: params.Schema(&defaults), Abilities: []string{"checkpoint"}},
 		Open: func(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error) {
 			p := defaults
 			if err := params.Decode(raw, &p); err != nil {

@@ -44,7 +44,7 @@ type Declarer interface {
 // OptionPlugin is Plugin for an agent whose lanes are OptionLearners.
 func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *vector.AgentPlugin {
 	p := Plugin(id, doc, defaults, build)
-	p.Description.Capabilities = append(p.Description.Capabilities, "options")
+	p.Description.Abilities = append(p.Description.Abilities, "options")
 	open := p.Open
 	p.Open = func(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error) {
 		a, err := open(raw, spec, n)

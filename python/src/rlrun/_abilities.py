@@ -78,13 +78,13 @@ class Ability(NamedTuple):
     from_bytes: Callable[[bytes], Any]
     """Read it, or raise ValueError."""
     part_of: str = ""
-    """The capability, where it is not the name."""
+    """What a description lists it under, where that is not the name."""
     takes_question: bool = False
     """Whether the method takes the question, which is bytes."""
 
     @property
-    def capability(self) -> str:
-        """Return the capability of plugins that have it."""
+    def listed(self) -> str:
+        """Return what the description of a plugin lists it under."""
         return self.part_of or self.name
 
 
@@ -102,9 +102,9 @@ AGENT: tuple[Ability, ...] = (
 BY_NAME = {ability.name: ability for ability in ENVIRONMENT + AGENT}
 
 
-def of(capabilities: Any) -> list[str]:
-    """Return the abilities behind the capabilities of a plugin."""
-    return [ability.name for ability in BY_NAME.values() if ability.capability in capabilities]
+def of(listed: Any) -> list[str]:
+    """Return the abilities behind those that the description of a plugin lists."""
+    return [ability.name for ability in BY_NAME.values() if ability.listed in listed]
 
 
 def ask(lanes: Any, ability: str, lane: int, question: bytes) -> bytes:

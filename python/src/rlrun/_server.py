@@ -204,7 +204,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         self._lock = threading.Lock()
         self._last = 0
         self._instances: dict[int, _Any] = {}
-        self._abilities = _abilities.of(plugin.description.capabilities)
+        self._abilities = _abilities.of(plugin.description.abilities)
 
     def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
         """Describe the plugin."""
@@ -225,7 +225,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         try:
             env = self._plugin.environment(request.params)
             spec = with_id(env.spec, self._plugin.description.id)
-            models = getattr(env, "has_model", "model" in self._plugin.description.capabilities)
+            models = getattr(env, "has_model", "model" in self._plugin.description.abilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
             return pb.OpenEnvironmentReply(
                 instance=handle,

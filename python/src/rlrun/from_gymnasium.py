@@ -64,13 +64,13 @@ class GymnasiumPlugin:
             load(module, self.env_id)
         namespace, name, version = parse_env_id(self.env_id)
         self.name = ".".join(filter(None, (namespace, name)))
-        doc, capabilities, fps, schema = self._probe()
+        doc, abilities, fps, schema = self._probe()
         self.description = pb.DescribeReply(
             id=f"gymnasium/{re.sub(r'[^a-z0-9_.-]', '.', self.name.lower())}@{self._version(version)}",
             kind="environment",
             doc=doc,
             params=json.dumps(schema).encode(),
-            capabilities=capabilities,
+            abilities=abilities,
             frames_per_second=fps,
         )
 
@@ -89,28 +89,28 @@ class GymnasiumPlugin:
         return None
 
     def _probe(self) -> tuple[str, list[str], float, dict[str, Any]]:
-        """Return what the environment is like without params: sentence, capabilities, pace, and schema of params."""
+        """Return what the environment is like without params: sentence, abilities, pace, and schema of params."""
         if unknown := self._unknown():
             doc = f"{self.env_id}, which no module has registered with Gymnasium yet: name it in the parameter import."
             if isinstance(unknown, _VERSIONS):
                 doc = f"{self.env_id}, which cannot be made: {unknown}"
             return doc, ["frames"], 0, {"type": "object", "properties": SCHEMA, "additionalProperties": True}
         registered = gymnasium.spec(self.env_id)
-        doc, capabilities, fps = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str](), 0.0
+        doc, abilities, fps = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str](), 0.0
         try:
             env = self._make(self.given)
         except InvalidParams as e:
             return f"{doc} It needs parameters: {e}", [], 0, _schema(registered, self.given.arguments)
         try:
             if model_of(env):
-                capabilities.append("model")
+                abilities.append("model")
             if env.render_mode == "ansi":
-                capabilities.append("render")
+                abilities.append("render")
             if draws_frames(env):
-                capabilities.append("frames")
+                abilities.append("frames")
                 fps = float(env.metadata.get("render_fps") or 0)
             if names_of(env):
-                capabilities.append("action_names")
+                abilities.append("action_names")
             spec_of(env, self.given.enumerate)
             bits, shares = probe(env, self.given.reset_options)
             if bits < 64:
@@ -123,7 +123,7 @@ class GymnasiumPlugin:
             doc += f" Without parameters it cannot be reset: {e}"
         finally:
             _close(env)
-        return doc, capabilities, fps, _schema(registered, self.given.arguments)
+        return doc, abilities, fps, _schema(registered, self.given.arguments)
 
     def environment(self, data: bytes) -> VectorEnvironment:
         """Make an environment, not opened yet."""

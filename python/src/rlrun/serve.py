@@ -92,7 +92,7 @@ class ClassPlugin:
             kind=kind,
             doc=" ".join(doc.split("\n\n")[0].split()) or cls.__name__,
             params=json.dumps(params.schema(cls)).encode(),
-            capabilities=_capabilities(cls) if kind in ("environment", "agent") else getattr(cls, "claims", ()),
+            abilities=_listed_abilities(cls) if kind in ("environment", "agent") else getattr(cls, "claims", ()),
             requires=cls.requires,
             preferred_lanes=cls.preferred_lanes,
             frames_per_second=cls.frames_per_second,
@@ -131,7 +131,7 @@ class ClassPlugin:
         return params.build(cls, data)
 
 
-def _capabilities(cls: type) -> list[str]:
+def _listed_abilities(cls: type) -> list[str]:
     """List the optional methods that a class overrides, as the protocol calls them."""
     base = next(b for b in (Environment, VectorEnvironment, Agent, VectorAgent) if issubclass(cls, b))
     if issubclass(cls, (Environment, VectorEnvironment)):
@@ -140,7 +140,7 @@ def _capabilities(cls: type) -> list[str]:
         greedy = "select_greedy_action" if base is Agent else "select_greedy_actions"
         methods, abilities = {"greedy": [greedy]}, _abilities.AGENT
     for ability in abilities:
-        methods.setdefault(ability.capability, []).append(ability.method)
+        methods.setdefault(ability.listed, []).append(ability.method)
     if issubclass(cls, Agent):  # which all have save and load
         del methods["checkpoint"]
     names = [name for name, needs in methods.items() if all(overrides(cls, base, method) for method in needs)]

@@ -117,7 +117,7 @@ class Lanes:
             process.close()
             raise
         self.spec = self.client.spec
-        self.modes = [mode for mode, ability in ABILITIES.items() if ability in process.description.capabilities]
+        self.modes = [mode for mode, ability in ABILITIES.items() if ability in process.description.abilities]
         self.fps = process.description.frames_per_second or FPS
         self.made = _spec(plugin, params, process.description.id)
         self.actions = spaces.zeros(self.spec.action, lanes)

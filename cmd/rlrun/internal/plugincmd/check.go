@@ -242,7 +242,7 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 		}
 	}
 	v.OK = len(v.Violations) == 0
-	if v.OK && slices.Contains(d.Capabilities, "frames") {
+	if v.OK && slices.Contains(d.Abilities, "frames") {
 		if v.Frames, err = frames(ctx, p, raw); err != nil {
 			return v, err
 		}

@@ -19,7 +19,7 @@ import (
 
 // saved says for people what the plugin saves, if to read it can do harm.
 func saved(d vector.Description) string {
-	if !slices.Contains(d.Capabilities, vector.PickleCapability) {
+	if !slices.Contains(d.Abilities, vector.PickleAbility) {
 		return ""
 	}
 	return "pickles of Python; to read one runs code that is in it, so rlrun reads those of a directory of results only with --trust"
@@ -28,8 +28,8 @@ func saved(d vector.Description) string {
 // printDescription writes what a plugin says of itself for people.
 func printDescription(w io.Writer, d vector.Description) error {
 	fmt.Fprintf(w, "%s, %s\n%s\n", d.ID, d.Kind, d.Doc)
-	if len(d.Capabilities) > 0 {
-		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
+	if len(d.Abilities) > 0 {
+		fmt.Fprintf(w, "Abilities: %s\n", strings.Join(d.Abilities, ", "))
 	}
 	if s := saved(d); s != "" {
 		fmt.Fprintf(w, "Saved agents: %s\n", s)

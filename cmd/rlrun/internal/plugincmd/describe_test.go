@@ -41,12 +41,12 @@ func TestReadParams(t *testing.T) {
 
 // An agent whose saved state is a pickle says so, in words.
 func TestDescriptionOfPickles(t *testing.T) {
-	for _, capabilities := range [][]string{{"checkpoint", "pickle"}, {"checkpoint"}} {
+	for _, abilities := range [][]string{{"checkpoint", "pickle"}, {"checkpoint"}} {
 		var text strings.Builder
-		d := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Params: json.RawMessage(`{"type": "object"}`), Capabilities: capabilities}
+		d := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Params: json.RawMessage(`{"type": "object"}`), Abilities: abilities}
 		must.Do(t, printDescription(&text, d))
-		if got, want := strings.Contains(text.String(), "Saved agents: pickles of Python; to read one runs code"), len(capabilities) == 2; got != want {
-			t.Errorf("%v: it warns: %v\n%s", capabilities, got, text.String())
+		if got, want := strings.Contains(text.String(), "Saved agents: pickles of Python; to read one runs code"), len(abilities) == 2; got != want {
+			t.Errorf("%v: it warns: %v\n%s", abilities, got, text.String())
 		}
 	}
 }

@@ -140,9 +140,9 @@ func newInspect(app *host.App) *cobra.Command {
 		Use:   "inspect NAME [-- ARGS...]",
 		Short: "Print the description and the parameters of a plugin",
 		Long: `Print the description of a plugin: its id, whether it is an environment or an
-agent, its optional capabilities, and its parameters with ranges and defaults.
+agent, its optional abilities, and its parameters with ranges and defaults.
 
---json: {id, kind, doc, params, capabilities, saved, requires}; params is a JSON schema,
+--json: {id, kind, doc, params, abilities, saved, requires}; params is a JSON schema,
 and saved says that saved agents are pickles.`,
 		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
 		Args:    cli.AtLeastOne("the name of a plugin"),

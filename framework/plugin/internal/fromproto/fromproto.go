@@ -75,7 +75,7 @@ const maxID = 256
 func Description(m *pb.DescribeReply) (vector.Description, error) {
 	d := vector.Description{
 		ID: m.Id, Kind: vector.Kind(m.Kind), Doc: m.Doc,
-		Params: json.RawMessage(m.Params), Capabilities: m.Capabilities, Breaks: m.Breaks, Requires: m.Requires, PreferredLanes: int(m.PreferredLanes),
+		Params: json.RawMessage(m.Params), Abilities: m.Abilities, Breaks: m.Breaks, Requires: m.Requires, PreferredLanes: int(m.PreferredLanes),
 		FramesPerSecond: m.FramesPerSecond,
 	}
 	switch {

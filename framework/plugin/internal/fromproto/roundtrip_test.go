@@ -202,7 +202,7 @@ func TestSpecIsValidated(t *testing.T) {
 }
 
 func TestDescription(t *testing.T) {
-	want := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Doc: "d", Params: []byte(`{"type":"object"}`), Capabilities: []string{"model"}}
+	want := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Doc: "d", Params: []byte(`{"type":"object"}`), Abilities: []string{"model"}}
 	got, err := fromproto.Description(over(t, toproto.Description(want)))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v (%v), want %+v", got, err, want)

@@ -263,12 +263,12 @@ func (x *DescribeRequest) GetSources() bool {
 }
 
 type DescribeReply struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`         // namespace/name@version
-	Kind         string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`     // "environment" or "agent"
-	Doc          string                 `protobuf:"bytes,3,opt,name=doc,proto3" json:"doc,omitempty"`       // a sentence for people
-	Params       []byte                 `protobuf:"bytes,4,opt,name=params,proto3" json:"params,omitempty"` // JSON schema of the parameters
-	Capabilities []string               `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`         // namespace/name@version
+	Kind      string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`     // "environment" or "agent"
+	Doc       string                 `protobuf:"bytes,3,opt,name=doc,proto3" json:"doc,omitempty"`       // a sentence for people
+	Params    []byte                 `protobuf:"bytes,4,opt,name=params,proto3" json:"params,omitempty"` // JSON schema of the parameters
+	Abilities []string               `protobuf:"bytes,5,rep,name=abilities,proto3" json:"abilities,omitempty"`
 	// What the program consists of besides its executable and the files among its
 	// arguments, where it can tell: the host binds results to it. Values are
 	// "sha256:" and hexadecimal digits for a file, or a version for a package. Keys
@@ -347,9 +347,9 @@ func (x *DescribeReply) GetParams() []byte {
 	return nil
 }
 
-func (x *DescribeReply) GetCapabilities() []string {
+func (x *DescribeReply) GetAbilities() []string {
 	if x != nil {
-		return x.Capabilities
+		return x.Abilities
 	}
 	return nil
 }
@@ -2906,13 +2906,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
 	"\x05_lane\"+\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
-	"\asources\x18\x01 \x01(\bR\asources\"\xf4\x03\n" +
+	"\asources\x18\x01 \x01(\bR\asources\"\xee\x03\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03doc\x18\x03 \x01(\tR\x03doc\x12\x16\n" +
-	"\x06params\x18\x04 \x01(\fR\x06params\x12\"\n" +
-	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12E\n" +
+	"\x06params\x18\x04 \x01(\fR\x06params\x12\x1c\n" +
+	"\tabilities\x18\x05 \x03(\tR\tabilities\x12E\n" +
 	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x12B\n" +
 	"\x06breaks\x18\a \x03(\v2*.rlrun.plugin.v1.DescribeReply.BreaksEntryR\x06breaks\x12\x1a\n" +
 	"\brequires\x18\b \x01(\tR\brequires\x12'\n" +

@@ -57,7 +57,7 @@ func Code(err error) pb.Code {
 // Description returns d as a message.
 func Description(d vector.Description) *pb.DescribeReply {
 	return &pb.DescribeReply{
-		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Capabilities: d.Capabilities, Breaks: d.Breaks, Requires: d.Requires, PreferredLanes: uint32(d.PreferredLanes),
+		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Abilities: d.Abilities, Breaks: d.Breaks, Requires: d.Requires, PreferredLanes: uint32(d.PreferredLanes),
 		FramesPerSecond: d.FramesPerSecond,
 	}
 }

@@ -52,7 +52,7 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second")
+    __slots__ = ("id", "kind", "doc", "params", "abilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second")
     class SourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -71,7 +71,7 @@ class DescribeReply(_message.Message):
     KIND_FIELD_NUMBER: _ClassVar[int]
     DOC_FIELD_NUMBER: _ClassVar[int]
     PARAMS_FIELD_NUMBER: _ClassVar[int]
-    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    ABILITIES_FIELD_NUMBER: _ClassVar[int]
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     BREAKS_FIELD_NUMBER: _ClassVar[int]
     REQUIRES_FIELD_NUMBER: _ClassVar[int]
@@ -81,13 +81,13 @@ class DescribeReply(_message.Message):
     kind: str
     doc: str
     params: bytes
-    capabilities: _containers.RepeatedScalarFieldContainer[str]
+    abilities: _containers.RepeatedScalarFieldContainer[str]
     sources: _containers.ScalarMap[str, str]
     breaks: _containers.ScalarMap[str, str]
     requires: str
     preferred_lanes: int
     frames_per_second: float
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ...) -> None: ...
 
 class Spec(_message.Message):
     __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")
