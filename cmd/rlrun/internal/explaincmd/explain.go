@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/options"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -65,7 +66,11 @@ was kept up to the step.
 				case asJSON:
 					return cli.WriteJSON(cmd.OutOrStdout(), d)
 				}
-				explain(cmd.OutOrStdout(), key, d, which.step)
+				rule := ""
+				if x := p.Plan.Agents[slices.Index(meta.Agents, key.Agent)].Exploration; x != nil {
+					rule = x.Rule
+				}
+				explain(cmd.OutOrStdout(), key, d, which.step, rule)
 				return nil
 			}
 			return fmt.Errorf("there is no record of run %d of %s in %s", key.Run, key.Agent, key.Environment)
@@ -122,7 +127,7 @@ func last(decisions []result.Decision, step int) (d *result.Decision) {
 	return d
 }
 
-func explain(w io.Writer, key result.Key, d *result.Decision, step int) {
+func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule string) {
 	fmt.Fprintf(w, "%s in %s, run %d: the decision after %d steps, in episode %d", key.Agent, key.Environment, key.Run, d.Step, d.Episode)
 	if d.State >= 0 {
 		fmt.Fprintf(w, " and state %d", d.State)
@@ -141,33 +146,60 @@ func explain(w io.Writer, key result.Key, d *result.Decision, step int) {
 		row(d.Other, number(d.Greedy+d.Gain-d.Cost), "the same of the best of the others")
 		row("gain", number(d.Gain), "E D⁺: what it is better, mean over the members, 0 where it is worse")
 		row("cost", number(d.Cost), "E D⁻: what it is worse, likewise")
-		row("δ", number(d.Delta), "improvement hoped for")
-		row("P", number(d.P), "probability of at least this improvement")
+		if !anothers(rule) {
+			row("δ", number(d.Delta), "improvement hoped for")
+			row("P", number(d.P), "probability of at least this improvement")
+		}
 	}
 	row("T", fmt.Sprint(d.Hold), "steps for which the chosen option is held")
 	row("ρ", number(d.Share), "share of the horizon that they take")
-	row("advantage", number(d.Advantage), "of exploring, per unit of the horizon's weight; above 0 it explores")
+	if !anothers(rule) {
+		row("advantage", number(d.Advantage), "of exploring, per unit of the horizon's weight; above 0 it explores")
+	}
+	for _, x := range strings.Fields(d.Numbers) {
+		name, value, _ := strings.Cut(x, "=")
+		row(name, value, "what the rule logged")
+	}
 	if d.Leads != "" {
 		fmt.Fprintf(w, "\nBetter than the greedy option by, in each member:\n  %s\n", d.Leads)
 	}
-	fmt.Fprintf(w, "\n%s\n", reason(d))
+	fmt.Fprintf(w, "\n%s\n", reason(d, rule))
+}
+
+// anothers reports whether a rule is of a plugin.
+func anothers(rule string) bool {
+	_, err := options.RuleNamed(rule)
+	return rule != "" && err != nil
 }
 
 // reason is why the host explored or did not, in a sentence.
-func reason(d *result.Decision) string {
+func reason(d *result.Decision, rule string) string {
 	acts := ""
 	if d.Action >= 0 {
 		acts = fmt.Sprintf(" Its first action is %d.", d.Action)
 	}
+	known, _ := options.RuleNamed(rule)
 	switch {
+	case d.Other == "":
+		return "It follows the greedy option, since there was no other to compare." + acts
+	case anothers(rule):
+		does := "explores with " + d.Option
+		if !d.Explore {
+			does = "follows the greedy option"
+		}
+		return fmt.Sprintf("It %s for %d step%s, since the rule %s chose so.%s", does, d.Hold, plural(d.Hold), rule, acts)
+	case known == options.RulePosteriorSampling || known == options.RuleUpperConfidence:
+		does, by := "follows the greedy option, since the rule %s, which compares options %s, puts no other above it", ""
+		if d.Explore {
+			does, by = "explores with "+d.Option+", since the rule %s, which compares options %s, puts it", fmt.Sprintf(" %.4g above the greedy option", d.Advantage)
+		}
+		return "It " + fmt.Sprintf(does, rule, strings.Split(known.Doc, ";")[0]) + by + "." + acts
 	case d.Explore && d.Gain == 0 && d.Delta > 0:
 		return fmt.Sprintf("It explores for %d step%s with %s, though that is better than the greedy option in no member: the rule compares with the mean value of the greedy option, and one member values both above it. The advantage %.4g is above 0.%s",
 			d.Hold, plural(d.Hold), d.Option, d.Advantage, acts)
 	case d.Explore:
 		return fmt.Sprintf("It explores, since trying %s for %d step%s, %.3g of the horizon, promises a gain of %.4g per step against a cost of %.4g: the advantage %.4g is above 0.%s",
 			d.Option, d.Hold, plural(d.Hold), d.Share, d.Gain, d.Cost, d.Advantage, acts)
-	case d.Other == "":
-		return "It follows the greedy option, since there was no other to compare." + acts
 	case d.Delta == 0 && d.Gain == 0:
 		return fmt.Sprintf("It follows the greedy option, since %s is better in no member.%s", d.Other, acts)
 	}
