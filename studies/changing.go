@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/result"
@@ -233,10 +235,11 @@ func changingBoard(s *study) error {
 	fmt.Fprintf(s.w, "Dynamic regret of the first agent, and by how much that of the others exceeds it, paired by run.\n\n")
 	var rows [][]string
 	for _, env := range s.Meta.Environments {
-		r, err := s.row(env, s.Meta.Agents[0], result.Regret)
+		final, err := s.final(env, s.Meta.Agents[0], result.Regret)
 		if err != nil {
 			return err
 		}
+		r := result.EstimateMean(slices.Sorted(maps.Values(final)))
 		row := []string{env, fmt.Sprintf("%.0f ± %.0f", r.Mean, (r.High-r.Low)/2)}
 		for _, agent := range s.Meta.Agents[1:] {
 			d, err := s.difference(env, agent, s.Meta.Agents[0])
