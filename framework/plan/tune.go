@@ -18,8 +18,6 @@ type Tune struct {
 	Halving *bool `json:"halving,omitempty" jsonschema:"default=true"`
 	// Metric that is best in the best setting.
 	Metric string `json:"metric,omitempty" jsonschema:"default=reward"`
-	// PerEnvironment true chooses settings for each environment, false one for all.
-	PerEnvironment bool `json:"per_environment,omitempty" jsonschema:"default=false"`
 }
 
 // SearchRange is what a parameter may be: numbers from low to high, or one of values.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import typing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -179,6 +182,91 @@ class Agent(rlrun.Agent):
     assert len({of(), of(scale="3"), of(body="helper(2)"), of(body="helper(scale)")}) == 4
     assert written(greedy(0.1), tmp_path) == written(greedy(0.1), tmp_path) != written(greedy(0.2), tmp_path)
     assert written(greedy(agent=rlrun.VectorAgent), tmp_path) != written(greedy(), tmp_path)
+
+
+KINDS = {
+    "which of two functions of one name": (
+        "def make(p):\n    def reward(): return p\n    return reward\na, b = make(0), make(1)\nchosen = {0}",
+        ("a", "b"),
+        "a() + b() + chosen()",
+    ),
+    "an enum of texts": (
+        "class Mode(str, enum.Enum):\n    X = 'x'\n    def pay(self): return {0}\nMODE = Mode.X",
+        ("0", "1"),
+        "MODE.pay()",
+    ),
+    "an enum of numbers": (
+        "class Mode(enum.IntEnum):\n    X = 1\n    def pay(self): return {0}\nMODE = Mode.X",
+        ("0", "1"),
+        "MODE.pay()",
+    ),
+    "a subclass of dict": ("class D(dict):\n    def pay(self): return {0}\nD1 = D()", ("0", "1"), "D1.pay()"),
+    "an attribute of a number": ("class F(float): pass\nF1 = F(1)\nF1.pay = {0}", ("0", "1"), "F1.pay"),
+    "an attribute of a function": ("def f(): return f.pay\nf.pay = {0}", ("0", "1"), "f()"),
+    "one list or two": ("A = []\nB = {0}", ("A", "[]"), "len(A) + len(B)"),
+    "a named tuple's method": (
+        "class N(typing.NamedTuple):\n    x: int\n    def pay(self): return {0}\nN1 = N(1)",
+        ("0", "1"),
+        "N1.pay()",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_class_uses_is_part_of_the_program(kind: str, tmp_path: Path) -> None:
+    source, values, used = KINDS[kind]
+
+    def name_of(value: str) -> str:
+        names: dict[str, Any] = {"__name__": "__main__", "rlrun": rlrun, "enum": enum, "typing": typing}
+        exec(source.format(value), names)
+        exec(f"class Agent(rlrun.Agent):\n    def select_action(self, observation): return {used}", names)
+        return written(names["Agent"], tmp_path)
+
+    assert name_of(values[0]) == name_of(values[0])
+    assert name_of(values[0]) != name_of(values[1])
+
+
+def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path) -> None:
+    """A program in a directory of others has the right name and does something else."""
+    cls = greedy()
+    path = tmp_path / _programs.FOLDER / written(cls, tmp_path)
+    honest = path.read_bytes()
+    ran = tmp_path / "ran"
+
+    class Hostile:
+        def __reduce__(self) -> Any:
+            return Path.touch, (ran,)
+
+    path.write_bytes(honest.partition(b"\n")[0] + b"\n" + pickle.dumps((Hostile(), honest)))
+    assert written(cls, tmp_path) == path.name
+    assert not ran.exists()
+    assert path.read_bytes().partition(b"\n")[2][:20] == honest.partition(b"\n")[2][:20]
+    for damaged in (b"", b"{}", honest[:-3], b"{}\n" + b"(" * 100_000):
+        path.write_bytes(damaged)
+        written(cls, tmp_path)
+        assert _programs._read(str(path)).__name__ == cls.__name__
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    cls, mine = greedy(), tmp_path / "mine"
+    mine.write_text("mine")
+    source = (tmp_path / _programs.FOLDER / written(cls, tmp_path)).with_suffix(".py")
+    source.unlink()
+    source.with_suffix(".pickle").unlink()
+    source.symlink_to(mine)
+    written(cls, tmp_path)
+    assert mine.read_text() == "mine"
+    source.with_suffix(".pickle").unlink()
+    source.with_suffix(".pickle").symlink_to(mine)
+    with pytest.raises(ValueError, match="is a link"):
+        written(cls, tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / _programs.FOLDER).symlink_to(tmp_path / "other")
+    with pytest.raises(ValueError, match="is a link"):
+        written(cls, tmp_path / "out")
+    assert mine.read_text() == "mine"
+    assert not list((tmp_path / "other").iterdir())
 
 
 SETTINGS = """

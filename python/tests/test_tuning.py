@@ -76,6 +76,49 @@ def test_the_setting_of_the_config_is_the_first(tmp_path):
     assert rlrun.tune(c, output=tmp_path, progress=False).trials["step"][0] == 0.123
 
 
+def test_the_setting_of_the_config_is_one_of_the_ranges(tmp_path):
+    c = config(trials=4, halving=False)
+    c["agents"][0]["params"] = {"policy": "softmax", "step": 0.5, "temperature": 0.2}
+    first = rlrun.tune(c, output=tmp_path, progress=False).tried[0].settings
+    assert first == {"policy": "softmax", "step": 0.5, "temperature": 0.2}
+    c["agents"][0]["params"]["temperature"] = 5
+    with pytest.raises(
+        ValueError, match=r"agents\[0\].params.temperature: 5 is outside of the range of tune, 0.01 to 1"
+    ):
+        rlrun.tune(c, output=tmp_path / "b", progress=False)
+
+
+def test_agents_have_names_of_their_own(tmp_path):
+    c = config()
+    c["agents"].append({"plugin": "q-learning", "params": {"gamma": 0.5}})
+    with pytest.raises(ValueError, match=r"agents\[2\].name: two agents are called q-learning"):
+        rlrun.tune(c, output=tmp_path, progress=False)
+
+
+def test_the_search_measures_what_the_comparison_measures(tmp_path):
+    """A mean over the recorded points, of which the search has as many as the comparison."""
+    c = config(
+        trials=2, runs=4, halving=False, metric="episode_return", agents={"q-learning": {"step": RANGES["step"]}}
+    )
+    c |= {"environments": [{"plugin": "frozenlake"}], "steps": 2000, "record": {"grid": "every", "every": 20}}
+    found = rlrun.tune(c, output=tmp_path, progress=False)
+    plain = {key: value for key, value in c.items() if key != "tune"} | {"runs": 4, "seed": 2}
+    plain["agents"] = [{"plugin": "q-learning", "params": found.tried[0].settings}]
+    again = rlrun.run(plain, output=tmp_path / "again", progress=False).outcomes
+    mean = again.query("metric == 'episode_return'")["value"].mean()
+    assert found.tried[0].score == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["search", "evaluation", "trials.csv"])
+def test_nothing_is_written_through_a_link(tmp_path, name):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(ValueError, match="is a link"):
+        rlrun.tune(config(), output=tmp_path / "out", progress=False)
+    assert not list((tmp_path / "mine").iterdir())
+
+
 def test_several_environments_have_scores(tmp_path):
     c = config(trials=4, halving=False)
     c["environments"] = [{"plugin": "chain"}, {"plugin": "riverswim"}]
@@ -103,6 +146,11 @@ def test_several_environments_have_scores(tmp_path):
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2.5, "integer": True}}}}, "must be whole numbers"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"x": 1}}}}}, "when: x has no range"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"step": 1}}}}}, "depends on itself"),
+        (
+            {"agents": {"q-learning": RANGES | {"epsilon": {"low": 0, "high": 1, "when": {"policy": "softmx"}}}}},
+            "epsilon.when.policy: 'softmx' is none of the values",
+        ),
+        ({"sampler": "cma-es"}, "tune.agents.q-learning.policy: cma-es is for numbers without when"),
     ],
 )
 def test_what_is_wrong_has_its_key(tmp_path, tune, message):
@@ -200,6 +248,17 @@ def test_sensitivity(tmp_path):
     assert found.table["settings"][0] == 4
     assert found.table["runs"][0] == 6
     assert "4 settings, 6 runs" in repr(found)
+
+    class Failing(rlrun.Agent):
+        def begin(self, spec, seed): ...
+        def update(self, t): ...
+        def select_action(self, observation):
+            raise ValueError("no")
+
+    c["agents"] = [Failing, sweep, "psrl"]
+    with pytest.raises(rlrun.ExperimentError):
+        rlrun.run(c, output=tmp_path / "c", progress=False)
+    assert rlrun.sensitivity(tmp_path / "c").table.equals(found.table)
     c["agents"] = ["random"]
     rlrun.run(c, output=tmp_path / "b", progress=False)
     with pytest.raises(ValueError, match=r"no agent of .* has a sweep"):

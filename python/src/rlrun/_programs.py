@@ -8,7 +8,6 @@ alone would lack these values. The file is digested by the host as any program.
 
 from __future__ import annotations
 
-import dis
 import hashlib
 import importlib
 import inspect
@@ -18,16 +17,18 @@ import os
 import pickle
 import re
 import sys
+import tempfile
 import types
 import typing
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import reduce
 from linecache import getlines
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
+from rlrun import _pickles
 from rlrun._sources import _is_installed, _is_standard
 from rlrun.serve import Kind, check_host, serve, serve_plugin
 
@@ -85,24 +86,34 @@ def _write(cls: type, output: Path) -> str:
         )
 
     hints = {c: _hints(c) for c in cls.__mro__ if not _importable(c)}
-    identity, data = hashlib.sha256(_PYTHON.encode()), io.BytesIO()
+    data = io.BytesIO()
     try:
-        for part in _parts((cls, hints), {}):
-            identity.update(b"%d:%b" % (len(part), part))
-        path = output / FOLDER / f"{cls.__name__}-{identity.hexdigest()[:16]}.pickle"
-        if path.exists():
-            return str(path)
         Pickler(data).dump((cls, hints))
     except Exception as e:
         raise TypeError(f"{cls.__name__} uses something that no other process can have: {e}") from e
+    meaning = _pickles.meaning(data.getvalue())
+    identity = hashlib.sha256(_PYTHON.encode() + meaning)
+    path = output / FOLDER / f"{cls.__name__}-{identity.hexdigest()[:16]}.pickle"
+    for own in (path.parent, path):
+        if own.is_symlink():
+            raise ValueError(f"{own} is a link, and nothing is written through links in an output directory: remove it")
+    if path.is_file() and _pickles.means(path.read_bytes().partition(b"\n")[2], meaning):
+        return str(path)  # its bytes may differ: they have random names of classes, and temporary files of cells
     path.parent.mkdir(parents=True, exist_ok=True)
     files = dict.fromkeys(f.__code__.co_filename for f in vars(cls).values() if isinstance(f, types.FunctionType))
-    path.with_suffix(".py").write_text("\n".join("".join(getlines(file)) for file in files), encoding="utf-8")
     header = json.dumps({"class": cls.__name__, "python": _PYTHON, "cloudpickle": cloudpickle.__version__})
-    partial = path.with_suffix(f".{os.getpid()}")
-    partial.write_bytes(header.encode() + b"\n" + data.getvalue())
-    partial.replace(path)
+    replace(path.with_suffix(".py"), "\n".join("".join(getlines(file)) for file in files).encode())
+    replace(path, header.encode() + b"\n" + data.getvalue())
     return str(path)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file at once, and in place of a link, not through it."""
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    with open(handle, "wb") as file:
+        file.write(data)
+    os.chmod(partial, 0o644)
+    os.replace(partial, path)
 
 
 def _hints(cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -114,83 +125,6 @@ def _hints(cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
         return hints, typing.get_type_hints(init) if isinstance(init, types.FunctionType) else {}
     except (NameError, TypeError):  # they are asked for again where they are needed
         return {}, {}
-
-
-_UNIMPORTANT = {
-    "__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__",
-    "_abc_impl", "__annotate_func__", "__annotations_cache__",
-}  # fmt: skip
-
-
-def _parts(x: Any, seen: dict[int, Any]) -> Iterator[bytes]:
-    """Yield what makes a class the program that it is: equal in every process that runs the same source.
-
-    The bytes of cloudpickle are not: they have random names of classes, and the temporary files of cells.
-    """
-    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)) or x is ...:
-        yield f"{type(x).__name__} {x!r}".encode()
-        return
-    if id(x) in seen:
-        yield f"again {getattr(x, '__qualname__', '')}".encode()
-        return
-    seen[id(x)] = x
-    yield type(x).__qualname__.encode()
-    if isinstance(x, types.ModuleType):
-        yield x.__name__.encode()
-    elif isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType)) and (
-        _importable(x) or isinstance(x, types.BuiltinFunctionType)
-    ):
-        yield f"{x.__module__}.{x.__qualname__}".encode()
-    elif isinstance(x, (set, frozenset)):
-        yield from sorted(b"".join(_parts(e, dict(seen))) for e in x)
-    else:
-        for part in _children(x):
-            yield from _parts(part, seen)
-    if not isinstance(x, (type, types.FunctionType)):
-        del seen[id(x)]  # whether equal values are one object is chance
-
-
-def _children(x: Any) -> Any:
-    """Return what an object consists of."""
-    if isinstance(x, type):
-        return [x.__qualname__, *x.__bases__, *((k, v) for k, v in vars(x).items() if k not in _UNIMPORTANT)]
-    if isinstance(x, types.FunctionType):
-        used = {
-            i.argval for code in _codes(x.__code__) for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"
-        }
-        named = [(name, x.__globals__[name]) for name in sorted(used & x.__globals__.keys())]
-        return [x.__qualname__, x.__code__, x.__defaults__, x.__kwdefaults__, x.__closure__, named]
-    if isinstance(x, types.CodeType):
-        arguments = (x.co_argcount, x.co_posonlyargcount, x.co_kwonlyargcount, x.co_flags)
-        return [x.co_code, x.co_consts, x.co_names, x.co_varnames, x.co_freevars, x.co_cellvars, arguments]
-    if isinstance(x, types.CellType):
-        return [] if x == types.CellType() else [x.cell_contents]
-    if isinstance(x, (tuple, list)):
-        return x
-    if isinstance(x, (dict, types.MappingProxyType)):
-        return x.items()
-    if isinstance(x, (staticmethod, classmethod)):
-        return [x.__func__]
-    if isinstance(x, property):
-        return [x.fget, x.fset, x.fdel]
-    if isinstance(x, (types.MemberDescriptorType, types.GetSetDescriptorType)):
-        return [x.__name__]
-    try:
-        reduced = x.__reduce_ex__(4)
-    except Exception:  # what only cloudpickle can
-        import cloudpickle  # noqa: PLC0415
-
-        return [cloudpickle.dumps(x)]
-    if isinstance(reduced, str):  # of a wrapper, such as functools.lru_cache, too
-        return [reduced, getattr(x, "__dict__", {})]
-    return [list(e) if isinstance(e, Iterator) else e for e in reduced]
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
 
 
 def _read(name: str) -> Any:

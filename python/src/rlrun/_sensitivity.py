@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,21 +104,17 @@ def sensitivity(
 
 
 def _families(results: Results) -> dict[str, list[str]]:
-    """Return the labels that each agent with a sweep stands for, in the order of the config."""
-    import yaml  # noqa: PLC0415  Optuna has it
+    """Return the labels that each agent with a sweep stands for."""
+    from rlrun.client import program  # noqa: PLC0415
 
-    config = yaml.safe_load(results._file("experiment.yaml").read_text(encoding="utf-8"))
-    order = list(dict.fromkeys(results.summary["agent"]))
-    families: dict[str, list[str]] = {}
-    at = 0
-    for entry in config["agents"]:
-        n = int(np.prod([len(values) for values in entry.get("sweep", {}).values()]))
-        if n > 1:
-            families[str(entry.get("name") or entry["plugin"])] = order[at : at + n]
-        at += n
+    command = [program(), "sensitivity", "--print", "--", str(results.directory)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
+    families = {f["agent"]: f["labels"] for f in json.loads(done.stdout)}
     if not families:
         raise ValueError(
-            f"no agent of {results.directory} has a sweep of several values, so there are no settings to compare"
+            f"no agent of {results.directory} has a sweep of several values: there are no settings to compare"
         )
     return families
 

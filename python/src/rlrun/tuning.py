@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlrun import _programs
 from rlrun._goodness import Goodness
 from rlrun.experiment import Experiment, ExperimentError, _plain, run
 from rlrun.results import Comparison, Results, _pandas
@@ -125,6 +126,11 @@ def tune(
     """
     config = _config(experiment)
     directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune")))
+    for name in ("search", "evaluation", "trials.csv"):
+        if (directory / name).is_symlink():
+            raise ValueError(
+                f"{directory / name} is a link, and nothing is written through links in an output directory"
+            )
     config = _plain(config, directory)
     for key in ("output", "outputs"):
         config.pop(key, None)
@@ -138,7 +144,7 @@ def tune(
     ]
     results = run(final, output=directory / "evaluation", progress=progress)
     found = Tuning(directory, tried, results, search.metric)
-    found.trials.to_csv(directory / "trials.csv", index=False)
+    _programs.replace(directory / "trials.csv", found.trials.to_csv(index=False).encode())
     return found
 
 
@@ -174,9 +180,18 @@ class _Search:
         self.trials, self.runs = _count(spec, "trials", 32), _count(spec, "runs", 16)
         self.halving, self.metric = bool(spec.get("halving", True)), str(spec.get("metric", "reward"))
         self.sampler = str(spec.get("sampler", "tpe"))
-        self.components = {str(c.get("name") or c["plugin"]): c for c in config["agents"]}
+        self.components: dict[str, dict[str, Any]] = {}
+        for i, c in enumerate(config["agents"]):
+            label = str(c.get("name") or c["plugin"])
+            if label in self.components:
+                raise ValueError(f"agents[{i}].name: two agents are called {label}: give each a name of its own")
+            self.components[label] = c
         ranges = {label: self._ranges(label, ranges) for label, ranges in spec["agents"].items()}
         self.ranges = {label: ranges[label] for label in self.components if label in ranges}
+        for label, given in self.ranges.items():
+            for r in given:
+                if self.sampler == "cma-es" and (r.values or r.when):
+                    raise ValueError(f"tune.agents.{label}.{r.key}: cma-es is for numbers without when: take tpe")
         self.scale: Goodness | None = None
         self.seed = int(config.get("seed", 1))
 
@@ -223,10 +238,22 @@ class _Search:
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             sampler = samplers[self.sampler](seed=seed, **more)
         study = optuna.create_study(direction="maximize", sampler=sampler)
-        given = {r.key: _get(self.components[label], r.key) for r in self.ranges[label]}
-        if all(value is not None for value in given.values()):
+        if (given := self._given(label)) is not None:
             study.enqueue_trial(given)  # the config's own setting is the first
         return study
+
+    def _given(self, label: str) -> dict[str, Any] | None:
+        """Return the config's own setting as Optuna has it; None if it lacks a parameter."""
+        given: dict[str, Any] = {}
+        plain: Settings = {}
+        for r in self.ranges[label]:
+            if r.applies(plain):
+                value = _get(self.components[label], r.key)
+                if value is None:
+                    return None
+                r.check(f"agents[{list(self.components).index(label)}].{'.'.join(_path(r.key))}", value)
+                plain[r.key], given[r.key] = value, _text(value) if r.values else value
+        return given
 
     def _race(self, batch: list[Trial], name: str) -> dict[tuple[str, int], list[tuple[int, float]]]:
         """Run a batch: few runs of all, then more of the better half (Jamieson & Talwalkar 2016)."""
@@ -269,7 +296,7 @@ class _Search:
         labels = {f"{t.agent} {t.number}": t for t in batch}
         config = copy.deepcopy(self.config) | {"runs": runs, "seed": seed % 2**64, "name": output.name}
         config["agents"] = [self.agent(t.agent, t.settings, label) for label, t in labels.items()]
-        config["record"] = {"metrics": [self.metric], "points": 2}
+        config["record"] = {**config.get("record", {}), "metrics": [self.metric]}  # as it is in the comparison
         config["outputs"] = ["sqlite"]
         config.pop("compare", None)
         try:
@@ -298,6 +325,8 @@ class _Search:
 
     def _explained(self, e: ExperimentError, labels: Mapping[str, Trial]) -> ExperimentError:
         """Say which setting rlrun refused."""
+        if str(e.path).startswith("record.metrics"):
+            return ExperimentError(f"tune.metric: {str(e).partition(': ')[2]}")
         path, _, rest = str(e.path).partition("]")
         if not path.startswith("agents["):
             return e
@@ -349,7 +378,7 @@ class _Range:
         if "values" in spec:
             if others := set(spec) - {"values", "when"}:
                 raise ValueError(f"{at}.{min(others)}: has no effect beside values")
-            values = tuple(dict.fromkeys(json.dumps(v, sort_keys=True) for v in spec["values"]))
+            values = tuple(dict.fromkeys(map(_text, spec["values"])))
             if len(values) < 2:
                 raise ValueError(f"{at}.values: needs two different values; one value belongs into params")
             return cls(key, values=values, when=when)
@@ -362,12 +391,28 @@ class _Range:
             raise ValueError(f"{at}: low and high must be whole numbers in a range of integers")
         return cls(key, low, high, bool(spec.get("log")), bool(spec.get("integer")), (), when)
 
+    def applies(self, settings: Settings) -> bool:
+        """Report whether the parameter is given beside others."""
+        return all(key in settings and settings[key] == value for key, value in self.when.items())
+
+    def check(self, at: str, value: Any) -> None:
+        """Raise ValueError unless a value belongs to the range."""
+        if self.values:
+            if _text(value) not in self.values:
+                raise ValueError(f"{at}: {value!r} is none of the values of tune: {', '.join(self.values)}")
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low <= value <= self.high:
+            raise ValueError(f"{at}: {value!r} is outside of the range of tune, {self.low} to {self.high}")
+
     def suggest(self, trial: Any) -> Any:
         if self.values:
             return json.loads(trial.suggest_categorical(self.key, list(self.values)))
         if self.integer:
             return trial.suggest_int(self.key, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(self.key, self.low, self.high, log=self.log)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _finite(at: str, x: Any) -> float:
@@ -385,9 +430,10 @@ def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
             stuck = [key for key in ranges if key not in done]
             raise ValueError(f"{at}.{stuck[0]}.when: depends on itself")
         for r in ready:
-            for key in r.when:
+            for key, value in r.when.items():
                 if key not in ranges:
                     raise ValueError(f"{at}.{r.key}.when: {key} has no range, so it is the same in all trials")
+                ranges[key].check(f"{at}.{r.key}.when.{key}", value)
             done[r.key] = r
     return list(done.values())
 
@@ -395,7 +441,7 @@ def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
 def _settings(ranges: list[_Range], trial: Any) -> Settings:
     settings: Settings = {}
     for r in ranges:
-        if all(key in settings and settings[key] == value for key, value in r.when.items()):
+        if r.applies(settings):
             settings[r.key] = r.suggest(trial)
     return settings
 

@@ -1,7 +1,12 @@
 package tunecmd
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -27,7 +32,7 @@ python3.
 // NewSensitivity returns the command rlrun sensitivity.
 func NewSensitivity(*host.App) *cobra.Command {
 	var metric string
-	var asJSON bool
+	var asJSON, print bool
 	cmd := &cobra.Command{
 		Use:     "sensitivity DIR",
 		Short:   "Say how much agents owe to their settings",
@@ -35,11 +40,36 @@ func NewSensitivity(*host.App) *cobra.Command {
 		Example: "  rlrun sensitivity results/sweep\n  rlrun sensitivity results/sweep --metric regret",
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if print {
+				return printSettings(cmd, args[0])
+			}
 			return ask(cmd, "sensitivity", map[string]any{"directory": args[0], "metric": metric}, asJSON)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().StringVar(&metric, "metric", "reward", "the `METRIC` to judge by")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&print, "print", false, "print the agents with several settings and their labels as JSON, and nothing else")
 	return cmd
+}
+
+// printSettings prints the labels that each agent with a sweep stands for.
+func printSettings(cmd *cobra.Command, dir string) error {
+	e, err := store.Dir{Path: dir}.Read()
+	if err != nil {
+		return err
+	}
+	type family struct {
+		Agent  string   `json:"agent"`
+		Labels []string `json:"labels"`
+	}
+	families := make([]family, len(e.Plan.Config.Agents))
+	for i, c := range e.Plan.Config.Agents {
+		families[i].Agent = cmp.Or(c.Name, c.Plugin)
+	}
+	for i, c := range e.Plan.Agents {
+		f := &families[e.Plan.AgentEntries[i]]
+		f.Labels = append(f.Labels, c.Name)
+	}
+	return cli.WriteJSON(cmd.OutOrStdout(), slices.DeleteFunc(families, func(f family) bool { return len(f.Labels) < 2 }))
 }

@@ -29,7 +29,7 @@ names the interpreter, else it is python3.
 
 --json:
   output   directory of the comparison
-  best     by agent its settings; with tune.per_environment by environment and agent
+  best     by agent its settings
   trials   a row for each setting: agent, trial, settings, state (complete, pruned,
            failed), runs, score`
 
