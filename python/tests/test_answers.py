@@ -272,7 +272,12 @@ def test_other_answers() -> None:
     ):
         refused(_decisions.read, [problem], [0], match=match)
     offered = np.array([["True", "False"]])
-    refused(_decisions.read, rlrun.Problems(["a", "b"], np.zeros((1, 2, 1)), offered), [0], match="offered has elements of the type <U5")
+    refused(
+        _decisions.read,
+        rlrun.Problems(["a", "b"], np.zeros((1, 2, 1)), offered),
+        [0],
+        match="offered has elements of the type <U5",
+    )
 
 
 class Odd(gymnasium.Env[Any, Any]):

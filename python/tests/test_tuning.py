@@ -239,15 +239,27 @@ def test_sensitivity_of_known_settings():
     assert m["sensitivity_ci_low"] <= m["sensitivity"] <= m["sensitivity_ci_high"]
 
 
+def test_sensitivity_does_not_depend_on_the_order_of_settings():
+    values = np.random.default_rng(1).integers(2, size=(12, 2, 4)).astype(float)  # with ties
+    m, turned = _measures(values), _measures(values[:, :, ::-1])
+    assert {k: pytest.approx(v, nan_ok=True) for k, v in m.items()} == turned
+
+
+def test_one_environment_has_no_sensitivity():
+    m = _measures(np.random.default_rng(1).normal(size=(12, 1, 4)))
+    assert np.isnan(m["sensitivity"])
+    assert m["tuned"] == m["one"]
+
+
 def test_sensitivity(tmp_path):
     sweep = {"plugin": "q-learning", "sweep": {"step": [0.01, 0.5], "epsilon": [0.1, 1]}}
-    c = {"environments": [{"plugin": "chain"}], "agents": [{"plugin": "random"}, sweep], "runs": 6, "steps": 300}
+    c = {"environments": [{"plugin": "chain"}], "agents": [{"plugin": "random"}, sweep], "runs": 12, "steps": 300}
     rlrun.run(c, output=tmp_path / "a", progress=False)
     found = rlrun.sensitivity(tmp_path / "a")
     assert list(found.table["agent"]) == ["q-learning"]
     assert found.table["settings"][0] == 4
-    assert found.table["runs"][0] == 6
-    assert "4 settings, 6 runs" in repr(found)
+    assert found.table["runs"][0] == 12
+    assert "4 settings, 12 runs" in repr(found)
 
     class Failing(rlrun.Agent):
         def begin(self, spec, seed): ...

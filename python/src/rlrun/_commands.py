@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +13,8 @@ from rlrun.experiment import ExperimentError, Interrupted
 from rlrun.tuning import tune
 
 
-def _tune(config: dict[str, Any], progress: bool) -> dict[str, Any]:
-    found = tune(config, progress=progress)
+def _tune(config: dict[str, Any], progress: bool, lock: str) -> dict[str, Any]:
+    found = tune(config, progress=progress, flags=[f"--lock={lock}"] if lock else [])
     trials = [
         {
             "agent": t.agent,
@@ -34,7 +35,15 @@ def _tune(config: dict[str, Any], progress: bool) -> dict[str, Any]:
 
 def _sensitivity(directory: str, metric: str) -> dict[str, Any]:
     found = sensitivity(directory, metric=metric)
-    return {"text": repr(found), "json": found.table.to_dict("records")}
+    return {
+        "text": repr(found),
+        "json": [{k: _known(x) for k, x in row.items()} for row in found.table.to_dict("records")],
+    }
+
+
+def _known(x: Any) -> Any:
+    """Return None in place of NaN, which JSON does not have."""
+    return None if isinstance(x, float) and math.isnan(x) else x
 
 
 _COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {"tune": _tune, "sensitivity": _sensitivity}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from rlrun.results import Results, _pandas, read_results
 if TYPE_CHECKING:
     import pandas as pd
 
+LEAST = 12
+"""Runs, so that each half has six: fewer have no 95 % interval (docs/statistics.md)."""
 SPLITS = 200
 """Random halves of the runs."""
 SAMPLES = 1000
@@ -36,7 +39,8 @@ class Sensitivity:
     best: Mean of the best setting, over all runs: too high, since the same runs chose it.
     tuned: Mean of the settings that are chosen for each environment on one half of the runs, on the other half.
     one: The same for one setting for all environments.
-    sensitivity: tuned less one: what tuning for each environment brings (Adkins, Bowling & White 2024).
+    sensitivity: tuned less one: what tuning for each environment brings (Adkins, Bowling & White 2024); NaN where there
+        is one environment.
     median, low, high: Median and quartiles of the means of all settings: what a setting drawn from the grid brings.
     NAME_ci_low, NAME_ci_high: 95 % intervals of tuned, one, sensitivity and median: percentiles of a bootstrap, which
         draws from each half by itself, so that no run chooses and judges. They are those of one division into halves,
@@ -49,9 +53,9 @@ class Sensitivity:
         for _, row in self.table.iterrows():
             lines.append(f"{row['agent']}: {row['settings']} settings, {row['runs']} runs")
             for name, words in _WORDS.items():
-                lines.append(
-                    f"  {words:<36}{row[name]:.4g} [{row[name + '_ci_low']:.3g}, {row[name + '_ci_high']:.3g}]"
-                )
+                low, high = row[f"{name}_ci_low"], row[f"{name}_ci_high"]
+                interval = f"[{low:.3g}, {high:.3g}]" if low < high else "(all runs are equal: no interval)"
+                lines += [f"  {words:<36}{row[name]:.4g} {interval}"] * math.isfinite(row[name])
             lines.append(f"  {'quartiles of all settings':<36}{row['low']:.4g} to {row['high']:.4g}")
             lines.append(f"  {'best, judged by the runs that chose':<36}{row['best']:.4g}")
         return "\n".join(lines)
@@ -83,7 +87,7 @@ def sensitivity(
         scores: By environment, the values that count as 0 and 1, where the optimum is not known.
 
     Raises:
-        ValueError: No agent has a sweep, runs are missing or fewer than four, or an environment has no known scale.
+        ValueError: No agent has a sweep, runs are missing or fewer than twelve, or an environment has no known scale.
         FileNotFoundError: The directory holds no results.
 
     """
@@ -96,8 +100,10 @@ def sensitivity(
         own = rows[rows["agent"].isin(labels)]
         wide = own.pivot_table("value", "run", ["environment", "agent"], "first")
         wide = wide.reindex(columns=_pandas().MultiIndex.from_product([environments, labels])).dropna()
-        if len(wide) < 4:
-            raise ValueError(f"{name} has {len(wide)} runs that ended in all settings and environments, and needs four")
+        if len(wide) < LEAST:
+            raise ValueError(
+                f"{name} has {len(wide)} runs that ended in all settings and environments; {LEAST} are needed"
+            )
         values = wide.to_numpy().reshape(len(wide), len(environments), len(labels))
         table.append({"agent": name, "settings": len(labels), "runs": len(wide), **_measures(values)})
     return Sensitivity(results.directory, _pandas().DataFrame(table))
@@ -142,6 +148,8 @@ def _measures(values: np.ndarray[Any, Any], splits: int = SPLITS, samples: int =
     limits = np.quantile(drawn, [0.025, 0.975], axis=0).T
     for name, (low, high) in zip(("tuned", "one", "sensitivity", "median"), limits, strict=True):
         out |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
+    if values.shape[1] == 1:
+        out |= dict.fromkeys(("sensitivity", "sensitivity_ci_low", "sensitivity_ci_high"), math.nan)
     return {name: float(x) for name, x in out.items()}
 
 
@@ -149,6 +157,7 @@ def _split(values: np.ndarray[Any, Any], order: np.ndarray[Any, Any]) -> tuple[f
     """Choose settings on the first half of the runs and judge them on the second: tuned, one, and their difference."""
     halves = np.array_split(order, 2)
     choose, judge = values[halves[0]].mean(0), values[halves[1]].mean(0)
-    tuned = judge[np.arange(len(judge)), choose.argmax(1)].mean()
-    one = judge[:, choose.mean(0).argmax()].mean()
+    tuned = np.mean([judge[e, choose[e] == choose[e].max()].mean() for e in range(len(judge))])  # of equals the mean
+    means = choose.mean(0)
+    one = judge[:, means == means.max()].mean()
     return tuned, one, tuned - one

@@ -14,7 +14,7 @@ import math
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlrun import _programs
 from rlrun._goodness import Goodness
-from rlrun.experiment import Experiment, ExperimentError, _plain, run
+from rlrun.experiment import Experiment, ExperimentError, _number, _plain, run
 from rlrun.results import Comparison, Results, _pandas
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def tune(
     *,
     output: str | Path | None = None,
     progress: bool = True,
+    flags: Sequence[str] = (),
 ) -> Tuning:
     """Search for the best settings of agents, then compare the agents on runs that the search did not use.
 
@@ -116,6 +117,7 @@ def tune(
         experiment: An experiment, a config as a mapping, or the path of a config file.
         output: Directory that receives the results; as the config says if None, else ``results/NAME``.
         progress: Show how far the search is.
+        flags: Further flags of ``rlrun run``, such as ``["--lock=mine.lock.yaml"]``.
 
     Raises:
         ValueError: The key tune is wrong: the message begins with the path of what is.
@@ -126,7 +128,7 @@ def tune(
     """
     config = _config(experiment)
     directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune")))
-    for name in ("search", "evaluation", "trials.csv"):
+    for name in ("search", "evaluation", "trials.csv", "tune.json"):
         if (directory / name).is_symlink():
             raise ValueError(
                 f"{directory / name} is a link, and nothing is written through links in an output directory"
@@ -134,7 +136,8 @@ def tune(
     config = _plain(config, directory)
     for key in ("output", "outputs"):
         config.pop(key, None)
-    search = _Search(config, directory, progress)
+    search = _Search(config, directory, progress, flags)
+    _claim(directory, config)
     tried = search.run()
     agents = {agent: _best([t for t in tried if t.agent == agent]) for agent in search.ranges}
     final = copy.deepcopy(search.config)
@@ -142,7 +145,7 @@ def tune(
         search.agent(label, agents[label].settings, label) if label in agents else search.components[label]
         for label in search.components
     ]
-    results = run(final, output=directory / "evaluation", progress=progress)
+    results = run(final, output=directory / "evaluation", progress=progress, flags=flags)
     found = Tuning(directory, tried, results, search.metric)
     _programs.replace(directory / "trials.csv", found.trials.to_csv(index=False).encode())
     return found
@@ -165,12 +168,33 @@ def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str
     return config
 
 
+def _claim(directory: Path, config: Mapping[str, Any]) -> None:
+    """Write the config of a search into its directory. Raise ValueError if that is of another search or experiment."""
+    if (directory / "experiment.yaml").exists():
+        raise ValueError(f"{directory} has the results of rlrun run: choose another output directory")
+    path, now = directory / "tune.json", {key: value for key, value in config.items() if key not in _NO_MATTER}
+    text = json.dumps(now, indent=1, sort_keys=True, default=_number)
+    if not path.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        _programs.replace(path, text.encode())
+        return
+    was, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
+    if differ := sorted(key for key in was | now if was.get(key) != now.get(key)):
+        raise ValueError(
+            f"{directory} has another search, with another {', '.join(differ)}: choose another output directory"
+        )
+
+
+_NO_MATTER = {"workers", "lanes", "transport", "limits", "report", "description", "compare"}
+"""Keys of a config that no run depends on."""
+
+
 class _Search:
     """A search for the settings of the agents of one config."""
 
-    def __init__(self, config: dict[str, Any], directory: Path, progress: bool) -> None:
+    def __init__(self, config: dict[str, Any], directory: Path, progress: bool, flags: Sequence[str] = ()) -> None:
         self.config = {key: value for key, value in config.items() if key != "tune"}
-        self.directory, self.progress = directory / "search", progress
+        self.directory, self.progress, self.flags = directory / "search", progress, flags
         spec = config.get("tune")
         if not isinstance(spec, Mapping) or not isinstance(spec.get("agents"), Mapping) or not spec["agents"]:
             raise ValueError("tune.agents: is missing: it maps the label of an agent to the ranges of its parameters")
@@ -300,7 +324,7 @@ class _Search:
         config["outputs"] = ["sqlite"]
         config.pop("compare", None)
         try:
-            results = run(config, output=output, progress=False)
+            results = run(config, output=output, progress=False, flags=self.flags)
         except ExperimentError as e:
             if e.results is None:
                 raise self._explained(e, labels) from None

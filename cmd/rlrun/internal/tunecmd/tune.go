@@ -2,6 +2,8 @@
 package tunecmd
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
@@ -36,6 +38,7 @@ names the interpreter, else it is python3.
 // New returns the command rlrun tune.
 func New(*host.App) *cobra.Command {
 	var asJSON, print, quiet bool
+	var lock string
 	cmd := &cobra.Command{
 		Use:     "tune CONFIG",
 		Short:   "Search for the best settings of agents",
@@ -53,12 +56,17 @@ func New(*host.App) *cobra.Command {
 			if print {
 				return cli.WriteJSON(cmd.OutOrStdout(), f.Config)
 			}
-			return ask(cmd, "tune", map[string]any{"config": f.Config, "progress": !quiet}, asJSON)
+			lock, other := host.FindLock(lock, args[0])
+			if other != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is not asked, as the lock file of this directory comes first\n", other)
+			}
+			return ask(cmd, "tune", map[string]any{"config": f.Config, "progress": !quiet, "lock": lock}, asJSON)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	config.Flags(fs)
+	fs.StringVar(&lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" in this directory or beside CONFIG, if there is one)")
 	fs.BoolVar(&quiet, "quiet", false, "show no progress")
 	fs.BoolVar(&print, "print", false, "print the config as JSON, and search nothing")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
