@@ -492,8 +492,8 @@ func (x *Runner) identify(ctx context.Context) error {
 	return nil
 }
 
-// addParts adds to the files of an agent's program those of the rule and the sources of options
-// that its component names: its runs depend on them.
+// addParts adds to an agent's program the rule and the sources of options that its component
+// names, and to its files theirs: its runs depend on them.
 func (x *Runner) addParts(program *store.PluginProvenance, c plan.Component) {
 	for _, part := range c.Parts() {
 		for _, p := range x.Programs {
@@ -502,6 +502,9 @@ func (x *Runner) addParts(program *store.PluginProvenance, c plan.Component) {
 			}
 			if program.Files == nil {
 				program.Files = map[string]string{}
+			}
+			if !slices.Contains(program.Parts, part.Plugin) {
+				program.Parts = append(program.Parts, part.Plugin)
 			}
 			for _, list := range []map[string]string{p.Files, p.Sources} {
 				for name, digest := range list {

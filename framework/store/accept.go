@@ -71,7 +71,7 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 			return nil, err
 		}
 	}
-	if err := s.rebind(c.dir, c.runs.Entries, shard.Of == 0); err != nil {
+	if err := c.rebind(s, shard.Of == 0); err != nil {
 		return nil, err
 	}
 	if err := result.Check(ctx, p.Meta(), c.runs.All()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -84,8 +85,11 @@ type PluginProvenance struct {
 	Files map[string]string `json:"files,omitempty"`
 	// Sources holds what the plugin says it runs besides: digests of modules and
 	// versions of packages, by name.
-	Sources  map[string]string `json:"sources,omitempty"`
-	Replaced bool              `json:"replaced,omitempty"` // put in the place of the plugin that the config names
+	Sources map[string]string `json:"sources,omitempty"`
+	// Parts are the plugins of rules and sources of options that an agent's exploration names. Its
+	// program covers theirs.
+	Parts    []string `json:"parts,omitempty"`
+	Replaced bool     `json:"replaced,omitempty"` // put in the place of the plugin that the config names
 }
 
 // NewSession describes this command, program and machine, and the experiment's plugins.
@@ -298,6 +302,15 @@ func (s *Session) programs(p *plan.Plan, c plan.Cell) result.Programs {
 	return result.Programs{Host: s.Program, Environment: of(p.Environments[c.Environment]), Agent: of(p.Agents[c.Agent])}
 }
 
+// standsFor says whether the identity of a plugin tells which code of another program made a
+// record: it is that program, or the program of one of its parts.
+func (s *Session) standsFor(p *PluginProvenance, program string) bool {
+	return p.Program == program || slices.ContainsFunc(p.Parts, func(name string) bool {
+		part := s.plugin(name, nil)
+		return part != nil && part.Program == program
+	})
+}
+
 // describe names rlrun in a sentence.
 func (s *Session) describe() string {
 	text := fmt.Sprintf("rlrun %s (%s, %s", s.Rlrun, s.Go, s.Architecture)
@@ -348,6 +361,22 @@ func shorten(digest string) string {
 // Provenance reads provenance.json of the output directory; an empty one if
 // there is none.
 func (d Dir) Provenance() (*Provenance, error) { return d.readProvenance(ProvenanceFile) }
+
+// allSessions reads those of all commands that made runs in the directory, of shards too.
+func (d Dir) allSessions() (all []*Session, err error) {
+	files, err := fs.Glob(os.DirFS(d.Path), provenanceDir+"/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(files, ProvenanceFile) {
+		p, err := d.readProvenance(name)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.AppendSeq(all, p.sessions())
+	}
+	return all, nil
+}
 
 func (d Dir) readProvenance(name string) (*Provenance, error) {
 	var p Provenance

@@ -42,30 +42,74 @@ func (s *Session) bind(d Dir, p *PluginProvenance, name, digest string) (was str
 	return first.Digest, fmt.Errorf("differs from the one in the runs of %s, which were %w", d.Path, ErrOtherPrograms), err
 }
 
-// rebind makes the session ready to bind code beside that of earlier ones. Code that no run which
-// is kept was made with is forgotten; but for a shard, which sees its own runs only. In a mixed
-// session, plugins that loaded code are other programs.
-func (s *Session) rebind(d Dir, kept []result.Entry, whole bool) error {
-	files, err := fs.Glob(os.DirFS(d.Path), loadedDir+"/*.json")
+// rebind makes the session ready to bind code beside that of earlier ones. It forgets code that
+// made none of the runs that are kept or set aside. A shard forgets nothing, since it sees its own
+// runs only. In a mixed session, plugins that loaded code are other programs. An agent is one if
+// its rule or a source of its options is.
+func (c *contents) rebind(s *Session, whole bool) error {
+	files, err := fs.Glob(os.DirFS(c.dir.Path), loadedDir+"/*.json")
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	made, err := c.programs()
+	if err != nil {
+		return err
+	}
+	sessions, err := c.dir.allSessions()
+	if err != nil {
+		return err
+	}
+	others := map[*PluginProvenance]bool{}
 	for _, file := range files {
 		var l loaded
-		if _, err := d.readJSON(file, &l, againBy); err != nil {
+		if _, err := c.dir.readJSON(file, &l, againBy); err != nil {
 			return err
 		}
-		needed := slices.ContainsFunc(kept, func(e result.Entry) bool {
-			return e.Status == result.OK && (e.Programs.Environment == l.Program || e.Programs.Agent == l.Program)
-		})
+		needed := made[l.Program]
+		for _, before := range sessions {
+			for i := range before.Plugins {
+				p := &before.Plugins[i]
+				needed = needed || made[p.Program] && before.standsFor(p, l.Program)
+			}
+		}
 		if whole && !needed {
-			if err := os.Remove(d.path(file)); err != nil {
+			if err := os.Remove(c.dir.path(file)); err != nil {
 				return err
 			}
 			continue
 		}
 		for i := range s.Plugins {
-			if p := &s.Plugins[i]; s.Mixed && p.Program == l.Program {
-				p.Program = plan.ShortDigest(p.Program, s.Started)
+			if p := &s.Plugins[i]; s.Mixed && s.standsFor(p, l.Program) {
+				others[p] = true
 			}
 		}
 	}
-	return err
+	for p := range others { // once all are found: agents are, by the programs of their parts
+		p.Program = plan.ShortDigest(p.Program, s.Started)
+	}
+	return nil
+}
+
+// programs returns the identities of the plugins that made the runs which are ok, also of those
+// that are set aside.
+func (c *contents) programs() (map[string]bool, error) {
+	entries := slices.Clone(c.runs.Entries)
+	aside, err := result.RecordFiles(c.dir.aside().Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(aside, c.aside.out...) {
+		more, err := result.FileEntries(name)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, more...)
+	}
+	made := map[string]bool{}
+	for _, e := range entries {
+		if e.Status == result.OK {
+			made[e.Programs.Environment], made[e.Programs.Agent] = true, true
+		}
+	}
+	return made, nil
 }

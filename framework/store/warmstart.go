@@ -264,22 +264,13 @@ func (o SavedAgents) Missing() (runs []int) {
 // none if it does not say.
 func (d Dir) allPrograms() (map[string]bool, error) {
 	all := map[string]bool{}
-	files, err := fs.Glob(os.DirFS(d.Path), provenanceDir+"/*.json")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range append(files, ProvenanceFile) {
-		p, err := d.readProvenance(name)
-		if err != nil {
-			return nil, err
-		}
-		for s := range p.sessions() {
-			for _, plugin := range s.Plugins {
-				all[plugin.Program] = true
-			}
+	sessions, err := d.allSessions()
+	for _, s := range sessions {
+		for _, plugin := range s.Plugins {
+			all[plugin.Program] = true
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // pickled begins the state of an agent in Python that is a pickle: to read it runs code that
