@@ -12,10 +12,16 @@ func (d *Beta) Forget(hazard float64, prior Beta) {
 	d.B += hazard * (prior.B - d.B)
 }
 
-// Forget is that of Beta: it discounts the precision beyond that of the prior.
+// Forget is that of Beta: it discounts the precision beyond that of the prior. Precisions are in units of the larger
+// of the two, so that none of them is beyond the floats.
 func (d *Gaussian) Forget(hazard float64, prior Gaussian) {
-	own, first := 1/(d.Sigma*d.Sigma), 1/(prior.Sigma*prior.Sigma)
-	precision := own + hazard*(first-own)
-	d.Mu += hazard * first / precision * (prior.Mu - d.Mu)
-	d.Sigma = 1 / math.Sqrt(precision)
+	if hazard == 1 { // a prior so wide that its precision counts for nothing holds too
+		d.Mu, d.Sigma = prior.Mu, prior.Sigma
+		return
+	}
+	least := min(d.Sigma, prior.Sigma)
+	own, first := least/d.Sigma, least/prior.Sigma
+	own, first = (1-hazard)*own*own, hazard*first*first
+	d.Mu += first / (own + first) * (prior.Mu - d.Mu)
+	d.Sigma = least / math.Sqrt(own+first)
 }

@@ -61,6 +61,9 @@ func (d *Gaussian) Update(reward float64, _ *rand.Rand) {
 	}
 	root := math.Hypot(d.Sigma, d.Noise)
 	weight := d.Sigma / root
+	if weight == 0 { // below the floats: the reward tells nothing
+		return
+	}
 	d.Mu += weight * weight * (reward - d.Mu)
 	d.Sigma = weight * d.Noise
 }

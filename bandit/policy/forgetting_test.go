@@ -38,6 +38,49 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
+// Choices depend on ratios of deviations alone, also where variances and precisions are beyond the floats. All rewards, means and deviations are
+// multiplied by a power of 2, so that a policy chooses the same arms. Then the deviation of the prior alone is so large
+// or so small that the rest counts for nothing: a wide prior is forgotten after a reward, and a narrow one stays.
+func TestGaussianBeliefsBeyondTheFloats(t *testing.T) {
+	play := func(s Spec, sd, noise, unit float64) (arms string) {
+		rng := newRNG(4)
+		var belief BeliefSpec = ForgettingBelief{Hazard: new(0.05), Family: "gaussian", Mean: new(0.), SD: new(sd), Noise: new(noise)}
+		if _, keeps := s.(KnowledgeGradient); keeps { // it has no look-ahead for beliefs that forget
+			belief = GaussianBelief{Mean: new(0.), SD: new(sd), Noise: new(noise)}
+		}
+		p := must.Get(New(s, belief, Task{Arms: 4, Low: math.Inf(-1), High: math.Inf(1)}, newRNG(1)))(t)
+		for range 200 {
+			arm := p.SelectArm(rng)
+			p.Update(arm, unit*(float64(arm)+rng.NormFloat64()), nil)
+			arms += string(rune('0' + arm))
+		}
+		return arms
+	}
+	for name, s := range map[string]Spec{"thompson": Thompson{}, "knowledge-gradient": KnowledgeGradient{}, "vpi": VPI{}, "greedy": Greedy{}} {
+		plain := play(s, 2, 1, 1)
+		for _, unit := range []float64{0x1p600, 0x1p-600} {
+			if got := play(s, 2*unit, unit, unit); got != plain {
+				t.Errorf("%s, unit %g: %s\n%s", name, unit, got, plain)
+			}
+		}
+		if wide, wider := play(s, 1e100, 1, 1), play(s, 1e200, 1, 1); wide != wider {
+			t.Errorf("%s: %s\n%s", name, wide, wider)
+		}
+	}
+	for _, c := range [][2]float64{{1e-200, 1}, {1e-200, 1e200}, {1, 1e-200}, {1e200, 1e-200}, {5e-324, 1}} {
+		d := bandit.Gaussian{Mu: 0.5, Sigma: c[0], Noise: c[1]}
+		for range 100 {
+			d.Update(0.75, nil)
+			d.Forget(0.01, bandit.Gaussian{Mu: 0.5, Sigma: c[0], Noise: c[1]})
+		}
+		if want := 0.5; c[0] > c[1] {
+			vectors.Close(t, "mean", d.Mu, 0.75, 1e-9, 0)
+		} else if d.Mu != want || math.Abs(d.Sigma/c[0]-1) > 1e-9 {
+			t.Errorf("%v: %+v", c, d)
+		}
+	}
+}
+
 // A policy on beliefs that forget selects as one that is made anew on the same beliefs: nothing that it keeps of arms is out of date.
 func TestPoliciesOnBeliefsThatForget(t *testing.T) {
 	task := Task{Arms: 7, High: 1}

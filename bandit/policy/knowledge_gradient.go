@@ -50,7 +50,11 @@ func gainAfterOneMore(b bandit.Learner, x float64) float64 {
 		n := d.A + d.B
 		return bandit.TwoPoint{Lo: d.A / (n + 1), Hi: (d.A + 1) / (n + 1), W: d.A / n}.Gain(x)
 	case *bandit.Gaussian:
-		return bandit.Gaussian{Mu: d.Mu, Sigma: d.Sigma * d.Sigma / math.Hypot(d.Sigma, d.Noise)}.Gain(x)
+		moves := d.Sigma * (d.Sigma / math.Hypot(d.Sigma, d.Noise))
+		if moves == 0 { // below the floats
+			return max(0, d.Mu-x)
+		}
+		return bandit.Gaussian{Mu: d.Mu, Sigma: moves}.Gain(x)
 	case *bandit.NormalGamma:
 		// The next reward is Student's t with scale² β(λ+1)/(αλ), and moves
 		// the mean by a share 1/(λ+1).
