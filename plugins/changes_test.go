@@ -170,8 +170,17 @@ func TestChangesAtRandom(t *testing.T) {
 func TestBadChangesAreRefused(t *testing.T) {
 	f := swap(t)
 	file := func(schedule string) string { return fmt.Sprintf(`{"file":%s,"schedule":{%s}}`, f[0], schedule) }
+	named := func(name, actions string) string {
+		path := filepath.Join(t.TempDir(), name)
+		must.Do(t, os.WriteFile(path, []byte(`{"S":1,"A":2,"actions":`+actions+`,"transitions":[[0,0,0,1],[0,1,0,1]]}`), 0o666))
+		return string(must.Get(json.Marshal(path))(t))
+	}
 	for _, x := range []struct{ env, params, want string }{
 		{"model", file(`"files":[` + f[2] + `],"steps":[5]`), "schedule: model 2: it has 1 states and 2 actions, and the first has 2 and 2"},
+		{"model", `{"file":` + named("x.json", `["left","right"]`) + `,"schedule":{"files":[` + named("y.json", `["right","left"]`) + `],"steps":[5]}}`, `model 2: action 0 is called "right", and "left" in the first`},
+		{"model", file(`"files":[` + f[0] + `],"steps":[5]`), "model 2 equals model 1"},
+		{"model", file(`"files":[` + f[1] + `,` + f[1] + `],"steps":[5,6]`), "model 3 equals model 2"},
+		{"model", file(`"files":[` + f[1] + `,` + f[0] + `],"hazard":0.1`), "model 3 equals model 1"},
 		{"model", file(`"files":[` + f[1] + `,` + f[0] + `],"steps":[5,5]`), "steps must increase"},
 		{"model", file(`"files":[` + f[1] + `],"steps":[0]`), "steps[0] is 0, must be at least 1"},
 		{"model", file(`"files":[` + f[1] + `]`), "steps has 0 entries for 1 files"},

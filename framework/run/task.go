@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -44,6 +45,9 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, []
 // describeModel returns no task if the environment does not give its model, or if it
 // differs between runs and has several states.
 func describeModel(ctx context.Context, env vector.Environment) (*result.Task, []string, error) {
+	if env.Abilities().Models == nil && vector.ModelNotes.Has(env) {
+		return describeChanging(ctx, env)
+	}
 	models, err := modelsOf(ctx, env)
 	if err != nil || models == nil {
 		return nil, nil, err
@@ -56,6 +60,18 @@ func describeModel(ctx context.Context, env vector.Environment) (*result.Task, [
 		return nil, notes, nil
 	}
 	return describe(models[0], env.Spec().Continuing), notes, nil
+}
+
+// describeChanging returns what the models of a task that changes within a run share.
+func describeChanging(ctx context.Context, env vector.Environment) (*result.Task, []string, error) {
+	spec := env.Spec()
+	states, finite := spec.Observation.(space.Discrete)
+	actions, finitely := spec.Action.(space.Discrete)
+	notes, err := vector.ModelNotes.Ask(ctx, env, 0)
+	if err != nil || !finite || !finitely {
+		return nil, nil, err
+	}
+	return &result.Task{States: int(states.N), Actions: int(actions.N), Continuing: spec.Continuing}, notes, nil
 }
 
 // modelsOf returns the models of both lanes; nil if the environment does not give them.

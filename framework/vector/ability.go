@@ -43,6 +43,9 @@ var (
 	RenderFrame = &Ability[image.Image, *image.RGBA]{"frames", toFrame, fromFrame, nil}
 	// ActionNames is framework.ActionNamer.ActionNames.
 	ActionNames = &Ability[[]string, []string]{"action_names", toJSON[[]string], fromJSON[[]string], nameActions}
+	// ModelNotes are what a user must know of the models of a finite task, of several if it
+	// changes within a run: sentences without full stops (mdp.Tabular.Notes).
+	ModelNotes = &Ability[[]string, []string]{"model_notes", toJSON[[]string], fromJSON[[]string], nil}
 )
 
 // copyAbilities are the abilities of single copies of environments.

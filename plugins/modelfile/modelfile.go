@@ -30,7 +30,7 @@ type settings struct {
 
 // schedule are the changes of a task.
 type schedule struct {
-	Files  []string `json:"files" jsonschema:"required,minItems=1" jsonschema_description:"The models that follow that of file, with the same numbers of states and actions and the same terminal states."`
+	Files  []string `json:"files" jsonschema:"required,minItems=1" jsonschema_description:"The models that follow that of file, with the same states, actions and terminal states. Each differs from the one before it, or with a hazard from all others."`
 	Steps  []int    `json:"steps,omitempty" when:"hazard=none" jsonschema_description:"After how many steps of the run each of files follows; increasing."`
 	Hazard *float64 `json:"hazard,omitempty" when:"steps=none" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Probability that after a step another of all models follows, each equally likely; drawn from the seed of the run, so that all agents meet the same changes."`
 }
@@ -43,7 +43,7 @@ func Plugin() vector.Plugin {
 			ID: id, Kind: vector.KindEnvironment,
 			Doc:       "A finite model that you define in a file.",
 			Params:    params.Schema(&settings{}),
-			Abilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
+			Abilities: []string{"model", "model_notes", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			var p settings
@@ -75,7 +75,7 @@ func (p settings) open(n int) (vector.Environment, error) {
 	}
 	x := p.Schedule
 	if x == nil {
-		return tabular.New(id, first, p.Limit, n), nil
+		return tabular.NewChanging(id, first, tabular.Changes{}, p.Limit, n)
 	}
 	c := tabular.Changes{Steps: x.Steps}
 	switch {

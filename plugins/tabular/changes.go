@@ -23,19 +23,34 @@ type Changes struct {
 	Hazard float64         // probability that after a step another of all tasks follows, each equally likely
 }
 
-// NewChanging is New for a task that changes. All tasks need the same states, actions and terminal states.
+// NewChanging is New for a task that changes. All tasks need the same states, actions and terminal states, and each
+// differs from the one before it, or with a hazard from all others. Without Tasks the task does not change. The
+// environment has the ability vector.ModelNotes.
 // The changes at random are drawn from the seed of the run, whatever the actions. The environment
 // measures the regret against the optimum of the moment, unless episodes end: the sum over all steps
 // of what the best action of the task in force pays more than the action taken, or in tasks of several states of the
 // best reward per step of that task less the reward.
 func NewChanging(id string, first *catalog.Task, c Changes, limit, n int) (vector.Environment, error) {
 	l := New(id, first, limit, n).(*lanes)
-	l.changes, l.worlds = &c, make([]world, n)
+	if len(c.Tasks) == 0 {
+		l.notes = func(context.Context, int) ([]string, error) { return first.Model.Notes(), nil }
+		return l, nil
+	}
 	c.Tasks = append([]*catalog.Task{first}, c.Tasks...)
+	l.changes, l.worlds, l.notes = &c, make([]world, n), c.notes
 	for k, t := range c.Tasks {
 		m := t.Model
 		if err := alike(first.Model, m); err != nil {
 			return nil, fmt.Errorf("model %d: %w", k+1, err)
+		}
+		before := c.Tasks[:k]
+		if c.Hazard == 0 {
+			before = c.Tasks[max(k-1, 0):k]
+		}
+		for i, x := range before {
+			if equal(x.Model, m) {
+				return nil, fmt.Errorf("model %d equals model %d: the change from one to the other would change nothing", k+1, k-len(before)+i+1)
+			}
 		}
 		low, high := m.RewardBounds()
 		l.spec.RewardLow, l.spec.RewardHigh = min(l.spec.RewardLow, low), max(l.spec.RewardHigh, high)
@@ -47,10 +62,26 @@ func NewChanging(id string, first *catalog.Task, c Changes, limit, n int) (vecto
 	return l, nil
 }
 
+// notes are those of all models.
+func (c *Changes) notes(context.Context, int) ([]string, error) {
+	var list []string
+	for k, t := range c.Tasks {
+		for _, note := range t.Model.Notes() {
+			list = append(list, fmt.Sprintf("Model %d of the schedule: %s", k+1, note))
+		}
+	}
+	return list, nil
+}
+
 // alike returns an error unless two models differ in what pairs lead to and pay alone.
 func alike(x, y *mdp.Tabular) error {
 	if x.NumStates() != y.NumStates() || x.NumActions() != y.NumActions() {
 		return fmt.Errorf("it has %d states and %d actions, and the first has %d and %d: an agent meets one task that changes, so they must be the same", y.NumStates(), y.NumActions(), x.NumStates(), x.NumActions())
+	}
+	for a, name := range x.ActionNames() {
+		if y.ActionNames() != nil && y.ActionNames()[a] != name {
+			return fmt.Errorf("action %d is called %q, and %q in the first: an agent meets one task that changes, so their order must be the same", a, y.ActionNames()[a], name)
+		}
 	}
 	for s := range x.NumStates() {
 		if x.Terminal(s) != y.Terminal(s) {
@@ -58,6 +89,25 @@ func alike(x, y *mdp.Tabular) error {
 		}
 	}
 	return nil
+}
+
+// equal says that episodes begin alike in two models that are alike, and that pairs lead to and pay the same.
+func equal(x, y *mdp.Tabular) bool {
+	in, p := x.Initial()
+	jn, q := y.Initial()
+	if !slices.Equal(in, jn) || !slices.Equal(p, q) {
+		return false
+	}
+	for i := range x.NumStates() * x.NumActions() {
+		s, a := i/x.NumActions(), i%x.NumActions()
+		in, p := x.Transition(s, a)
+		jn, q := y.Transition(s, a)
+		if !slices.Equal(in, jn) || !slices.Equal(p, q) || x.Noise(s, a) != y.Noise(s, a) ||
+			x.Reward(s, a) != y.Reward(s, a) || !slices.Equal(x.SuccessorRewards(s, a), y.SuccessorRewards(s, a)) {
+			return false
+		}
+	}
+	return true
 }
 
 // CheckSteps returns an error unless steps at which a run changes are positive and increase.

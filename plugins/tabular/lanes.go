@@ -27,6 +27,7 @@ type lanes struct {
 	changes *Changes // nil if the task stays as it is
 	worlds  []world
 	gains   []float64 // of the tasks that follow each other: their best rewards per step
+	notes   func(context.Context, int) ([]string, error)
 
 	board *board // nil before the first frame
 }
@@ -94,6 +95,9 @@ func (l *lanes) Abilities() vector.EnvironmentAbilities {
 	a := vector.EnvironmentAbilities{Models: l.models, Calls: vector.RenderFrame.By(l.renderFrame), PlayLane: l.play}
 	if l.changes != nil { // it has no one model
 		a.Models, a.Measures = nil, l.measures()
+	}
+	if l.notes != nil {
+		a.Calls = vector.JoinCalls(a.Calls, vector.ModelNotes.By(l.notes))
 	}
 	return a
 }
