@@ -203,4 +203,9 @@ func TestPowerHolds(t *testing.T) {
 	if _, err := Powers([]*Input{in}, usual, map[string]float64{"": 1}, 1); err == nil {
 		t.Error("power 1 is accepted")
 	}
+	low := usual
+	low.Alpha = 0.5
+	if p, err := Powers([]*Input{in}, low, map[string]float64{"": 1}, 0.01); err == nil || !strings.Contains(err.Error(), "power 0.01 is not above the level of a comparison, 0.") {
+		t.Errorf("%v: %+v", err, p)
+	}
 }

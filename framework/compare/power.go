@@ -30,7 +30,7 @@ type Power struct {
 }
 
 // Powers says for each comparison of Compare how many runs decide a difference with the given
-// power, in (0,1). differences are by environment; "" is of all others. All comparisons are
+// power, in (0,1) and above the level of one comparison. differences are by environment; "" is of all others. All comparisons are
 // corrected for by Bonferroni's bound, which is that of Holm's first step.
 func Powers(inputs []*Input, o Options, differences map[string]float64, power float64) ([]Power, error) {
 	if !(power > 0 && power < 1) {
@@ -64,7 +64,9 @@ func Powers(inputs []*Input, o Options, differences map[string]float64, power fl
 	}
 	for i := range out {
 		s := &out[i]
-		s.Alpha = o.Alpha / float64(len(out))
+		if s.Alpha = o.Alpha / float64(len(out)); power <= s.Alpha {
+			return nil, fmt.Errorf("power %v is not above the level of a comparison, %.4g: tests decide as often where there is no difference", power, s.Alpha)
+		}
 		s.plan(power)
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/internal/inputfile"
+	"github.com/rlrun/rlrun/internal/spelling"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -66,6 +68,45 @@ func decodeOptions(data []byte) (f optionFile, err error) {
 	return f, nil
 }
 
+// unread is what package yaml says of a part of a file that it cannot read.
+var unread = regexp.MustCompile("^(line \\d+): (?:field (.+) not found in type (.+)|cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+))$")
+
+// inWords is an error of package yaml without the types of Go, in a line.
+func inWords(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if failed, ok := errors.AsType[*yaml.TypeError](err); ok {
+		list := slices.Clone(failed.Errors)
+		for i, line := range list {
+			switch x := unread.FindStringSubmatch(line); {
+			case x == nil:
+			case x[2] != "":
+				known := []string{"name", "policy", "initiation", "end"} // of an option
+				if x[3] == "run.optionFile" {
+					known = []string{"states", "actions", "options"}
+				}
+				list[i] = fmt.Sprintf("%s: unknown key %s; the keys are %s", x[1], x[2], strings.Join(known, ", "))
+				if c := spelling.Closest(x[2], known); c != "" {
+					list[i] = fmt.Sprintf("%s: unknown key %s; did you mean %s?", x[1], x[2], c)
+				}
+			default:
+				wanted := "a mapping"
+				for prefix, what := range map[string]string{"[]": "a list", "string": "a text", "float64": "a number"} {
+					if strings.HasPrefix(x[6], prefix) {
+						wanted = what
+					}
+				}
+				got := x[5]
+				if what := map[string]string{"map": "a mapping", "seq": "a list"}[x[4]]; what != "" {
+					got = what
+				}
+				list[i] = fmt.Sprintf("%s: must be %s, not %s", x[1], wanted, got)
+			}
+		}
+		text = strings.Join(list, "; ")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
 // missing returns the line of a value that is none, 0 if there is none.
 func missing(n *yaml.Node) int {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
@@ -99,7 +140,7 @@ const mostEntries = 1 << 24
 func parseOptions(data []byte) ([]options.DeclaredOption, error) {
 	f, err := decodeOptions(data)
 	if err != nil {
-		return nil, fmt.Errorf("no file of options: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return nil, fmt.Errorf("no file of options: %s", inWords(err))
 	}
 	if f.States < 1 || f.Actions < 1 || f.States > mostEntries/f.Actions {
 		return nil, fmt.Errorf("states: %d and actions: %d must be the numbers of the task's, at least 1", f.States, f.Actions)

@@ -34,10 +34,18 @@ func TestOptionFiles(t *testing.T) {
 		"{0: 1}}\n  - {name: \"a \"":   "looks like it",
 		"{0: 1}}\n---\n{states: 4":     "line 5: a second document",
 		"{0: 1}}\nstates: 3\n{name: a": "line 6",
+		"{0: 1}, ends: {0: 1}":         "line 4: unknown key ends; did you mean end?",
+		"{0: 1}, zzzzzzz: {0: 1}":      "line 4: unknown key zzzzzzz; the keys are name, policy, initiation, end",
+		"[1, 1, 1]":                    "line 4: must be a mapping, not a list",
+		"{0: 1}, end: {0: x}":          "line 4: must be a number, not x",
+		"{0: 1}, initiation: all":      "line 4: must be a list, not all",
 	} {
-		if got, err := parseOptions([]byte(text(policy))); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := parseOptions([]byte(text(policy))); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "run.") || strings.Contains(err.Error(), "!!") {
 			t.Errorf("%s: %+v, %v; want %q", policy, got, err, want)
 		}
+	}
+	if _, err := parseOptions([]byte("state: 3\nactions: 2\n")); err == nil || err.Error() != "no file of options: line 1: unknown key state; did you mean states?" {
+		t.Error(err)
 	}
 	if _, err := parseOptions([]byte("states: 3.5\nactions: 2\n")); err == nil || !strings.Contains(err.Error(), "3.5 is no whole number") {
 		t.Error(err)
