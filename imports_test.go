@@ -67,7 +67,7 @@ func TestImportsPointDown(t *testing.T) {
 	}{
 		{"bandit", []string{"internal"}},
 		{"mdp", []string{"internal"}},
-		{"options", []string{"bandit", "mdp"}},
+		{"options", []string{"bandit", "mdp", "internal"}},
 		{"internal", nil},
 		{"framework", []string{"options", "bandit", "mdp", "internal"}},
 		{"plugins", []string{"framework", "options", "bandit", "mdp", "internal"}},

@@ -6,10 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/rlrun/rlrun/internal/spelling"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -116,7 +114,7 @@ func CheckDeclared(list []DeclaredOption, states, actions int) error {
 	seen := map[string]bool{Greedy.String(): true}
 	for i := range list {
 		o := &list[i]
-		shown := norm.NFC.String(strings.TrimSpace(o.Name)) // what readers can tell apart
+		shown := spelling.Shown(o.Name)
 		switch {
 		case shown == "":
 			return fmt.Errorf("option %d has no name", i)

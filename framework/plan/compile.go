@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
@@ -187,7 +185,7 @@ func expand(key string, list []Component) (out []Component, entries []int, err e
 			if strings.ContainsAny(s.Name, "\n\v\f\r\u0085\u2028\u2029") {
 				return nil, nil, At(fmt.Errorf("the name %q has a line break, which tables cannot show; give it a name of one line", s.Name), key, i)
 			}
-			shown := norm.NFC.String(strings.TrimSpace(s.Name)) // what readers can tell apart
+			shown := spelling.Shown(s.Name)
 			if j, dup := seen[shown]; dup {
 				return nil, nil, At(fmt.Errorf("the name %q is taken by %s[%d], or looks like it; give each a name of its own", s.Name, key, j), key, i)
 			}

@@ -1,7 +1,15 @@
-// Package spelling finds what a misspelt name was meant to be.
+// Package spelling finds what a misspelt name was meant to be, and which names look alike.
 package spelling
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Shown returns what readers can tell apart of a name: without blanks at its ends, and with one
+// code for each letter.
+func Shown(name string) string { return norm.NFC.String(strings.TrimSpace(name)) }
 
 // Closest returns the candidate that a misspelt word was most likely meant to
 // be, or "". Of a word of one letter nothing is known but that letter.
