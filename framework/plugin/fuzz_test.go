@@ -18,6 +18,7 @@ func FuzzLockFile(f *testing.F) {
 	must.Do(f, pins.Encode(&text))
 	f.Add(text.Bytes(), "rlrun >= 0.2.0")
 	f.Add([]byte("version: 2\nplugins: {}\n"), "rlrun>=1")
+	f.Add([]byte("0"), "rlrun>=\n2")
 	f.Add([]byte("version: 1\nplugins: {a: &a {b: sha256:00}, c: *a}\n"), "rlrun >= 0.0.99999999999999999999")
 	f.Add([]byte("version: 1\nplugins: {a: {b: [c]}}\nmore: 1"), "rlrun >= 0.2.0 \n")
 	f.Add([]byte("version: 1\nplugins: {a: null, \"b\\n\": {\"\": \"\"}}"), "python >= 3")

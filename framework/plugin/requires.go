@@ -67,7 +67,7 @@ func checkRequires(required, release string) error {
 		return fmt.Errorf(`%w: the plugin requires %q: it must read "rlrun >= 0.2.0"`, ErrProtocol, required)
 	}
 	if semver.Compare("v"+m[1], "v"+release) > 0 {
-		return fmt.Errorf("%w: the plugin requires %s, this is rlrun %s: install a newer rlrun, or an older version of the plugin", ErrTooOld, required, release)
+		return fmt.Errorf("%w: the plugin requires rlrun >= %s, this is rlrun %s: install a newer rlrun, or an older version of the plugin", ErrTooOld, m[1], release)
 	}
 	return nil
 }
