@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +112,28 @@ def test_the_search_measures_what_the_comparison_measures(tmp_path):
     again = rlrun.run(plain, output=tmp_path / "again", progress=False).outcomes
     mean = again.query("metric == 'episode_return'")["value"].mean()
     assert found.tried[0].score == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_goes_on(tmp_path, program, sent):
+    c = config(trials=4, runs=4) | {
+        "steps": 200_000,
+        "output": str(tmp_path / "out"),
+        "agents": [{"plugin": "q-learning"}],
+    }
+    (tmp_path / "c.yaml").write_text(json.dumps(c))
+    command = [program, "tune", str(tmp_path / "c.yaml"), "--quiet", "--workers", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not (tmp_path / "out" / "search").exists():
+            time.sleep(0.01)
+        process.send_signal(sent)
+        _, stderr = process.communicate()
+    assert process.returncode == 130
+    assert stderr.endswith("interrupted: the same command goes on\n")
+    c["steps"] = 200
+    (tmp_path / "c.yaml").write_text(json.dumps(c | {"output": str(tmp_path / "again")}))
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["search", "evaluation", "trials.csv"])

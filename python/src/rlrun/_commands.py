@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from rlrun._sensitivity import sensitivity
-from rlrun.experiment import ExperimentError, Interrupted
+from rlrun.experiment import ExperimentError
 from rlrun.tuning import tune
 
 
@@ -52,10 +53,11 @@ _COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {"tune": _tune, "sensitivi
 def main() -> None:
     """Answer the request on standard input: the name of a command, and its arguments."""
     request = json.load(sys.stdin)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # by which the host says that it is interrupted
     answer: dict[str, Any]
     try:
         answer = _COMMANDS[request["command"]](**request["arguments"])
-    except Interrupted:
+    except KeyboardInterrupt:
         answer = {"interrupted": True}
     except ExperimentError as e:
         answer = {"usage" if e.results is None else "failed": str(e)}

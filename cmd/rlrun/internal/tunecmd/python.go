@@ -48,7 +48,8 @@ func ask(cmd *cobra.Command, name string, arguments map[string]any, asJSON bool)
 	if err != nil {
 		return err
 	}
-	child := exec.Command(python, "-c", program)
+	child := exec.CommandContext(cmd.Context(), python, "-c", program)
+	cli.StopTogether(child)
 	child.Stdin, child.Stderr = bytes.NewReader(request), cmd.ErrOrStderr()
 	child.Env = append(os.Environ(), "RLRUN="+own)
 	out, err := child.Output()
