@@ -22,9 +22,9 @@ type loaded struct {
 	Started time.Time `json:"started"` // of the command that loaded it
 }
 
-// bind returns the digest that code of a name has in the runs of the output directory, which is
-// the given one if no run has loaded it before. reason is what another digest means: ErrChanged
-// if this command has loaded the code before, ErrOtherPrograms if another one has.
+// bind returns the digest that the code called name has in the runs of the output directory. It is the
+// given one if no run has loaded the code before. reason says what another digest means: ErrChanged
+// if this command loaded the code before, ErrOtherPrograms if another one did.
 func (s *Session) bind(d Dir, p *PluginProvenance, name, digest string) (was string, reason, err error) {
 	text, err := json.MarshalIndent(loaded{p.Plugin, p.Program, name, digest, s.Started}, "", "  ")
 	if err != nil {

@@ -151,9 +151,9 @@ func (b *Belief) notice(when span) {
 	c.noticed, c.due = slices.Insert(c.noticed, k, when), true
 }
 
-// shows returns the logarithms of the probabilities that a row shows a successor and a reward. what is of
-// has shown, the row itself or one that has begun anew, and old is the row so far. States and rewards that it has not shown are drawn
-// from the same base.
+// shows returns the logarithms of the predictive probabilities of a successor and a reward ("A task that
+// changes"). They are those of what: the row itself, or one that has begun anew. old is the row so far.
+// States and rewards that were not shown are drawn from the same base.
 func (b *Belief) shows(what, old *pair, reward float64, next int) (x evidence) {
 	states := float64(b.size() + 1) // and one that was never visited
 	p := 1 / states
@@ -191,9 +191,10 @@ func (b *Belief) shows(what, old *pair, reward float64, next int) (x evidence) {
 	return x
 }
 
-// logDensity is the logarithm of the density of a reward of a row whose rewards are all different: Student's t, with the
-// degrees of freedom and the variance of the row so far. The mean of a row that begins anew has the mean and the variance of a uniform
-// one.
+// logDensity returns the logarithm of the density of a reward, for a row whose rewards all differ. It is
+// Student's t, the predictive distribution of normal rewards of unknown mean and variance (Gelman et al. 2013,
+// §3.2), with the degrees of freedom and the variance of the row so far. The mean of a row that begins anew
+// has a normal prior with the mean and the variance of a uniform variable.
 func (b *Belief) logDensity(what, old *pair, r float64) float64 {
 	variance := max(old.m2/(old.n-1), 1e-12)
 	mean, spread := 0.5, 1./12

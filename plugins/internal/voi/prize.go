@@ -372,8 +372,8 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 // probability found, if it shows a successor.
 type firstTry struct{ found, gain, succeeds, kept, sum, weight float64 }
 
-// alike is by how much the probabilities of finding a state may differ in pairs that are taken to be
-// alike, as a share: less than they are known by far.
+// alike is the relative difference in the probability of finding a state up to which two pairs share
+// one evaluation. The probabilities are known much less exactly.
 const alike = 1.0 / 32
 
 // firstTry returns what the first try of a pair may gain. Those of a state are alike, but for found.
