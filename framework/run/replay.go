@@ -29,9 +29,18 @@ type trail struct {
 	before map[int]mark
 	runs   []int
 	strays func(run int)
-	// answered, if not nil, is called with an answer in an early call. It gets the sum of
-	// the calls before and the action, and the sum with the answer.
-	answered func(run, call int, asked, answer uint64)
+	// detailed is how many calls are summed up with all numbers. answered, if not nil, gets
+	// the answers in these calls. Its error is that of the step.
+	detailed int
+	answered func(run, call int, a answer) error
+}
+
+// answer is what an environment answered in a call of a run: sums of the calls before and the
+// action, and of these and the answer, with the reward, terminated and truncated.
+type answer struct {
+	asked, sum uint64
+	reward     float64
+	ended      [2]bool
 }
 
 // mark is the sum of a run up to a call.
@@ -52,7 +61,7 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 		}
 		h := t.sums[i]
 		numbers := 1
-		if t.calls <= early {
+		if t.calls <= t.detailed {
 			numbers = max(in.Actions.Width, out.Observations.Width)
 		}
 		if s == vector.Continue {
@@ -67,8 +76,11 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 			h = mix(h, 2)
 		}
 		t.sums[i] = h
-		if t.calls <= early && t.answered != nil {
-			t.answered(t.runs[i], t.calls, asked, h)
+		if t.calls <= t.detailed && t.answered != nil {
+			err := t.answered(t.runs[i], t.calls, answer{asked, h, out.Rewards[i], [2]bool{out.Terminated[i], out.Truncated[i]}})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	if len(t.before) == 0 {
@@ -157,12 +169,13 @@ func (w *worker) trail(env vector.Environment, runs []int) *trail {
 		w.before = map[int]mark{}
 	}
 	e, a := w.plan.Environments[w.cell.Environment].Name, w.plan.Agents[w.cell.Agent].Name
-	answered := func(run, call int, asked, answer uint64) {
-		if w.answers.differs(question{w.cell.Environment, run, call, asked}, answer) {
+	answered := func(run, call int, x answer) error {
+		if w.answers.differs(question{w.cell.Environment, run, call, x.asked}, x.sum) {
 			w.notice(fmt.Sprintf("environment %s does not follow its seeds: run %d of %s got another answer in call %d than before, though all calls before were the same. Results cannot be repeated, and agents do not meet the same draws; rlrun plugin check and rlrun run --verify say more", e, run, a, call))
 		}
+		return nil
 	}
-	return &trail{Environment: env, sums: make([]uint64, len(runs)), before: w.before, runs: runs, answered: answered, strays: func(run int) {
+	return &trail{Environment: env, sums: make([]uint64, len(runs)), before: w.before, runs: runs, detailed: early, answered: answered, strays: func(run int) {
 		if w.strayed {
 			return
 		}

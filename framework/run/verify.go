@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
+	"math"
 
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/seed"
-	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -56,27 +55,53 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 	w := &worker{execution: &execution{plan: x.Plan, warm: x.warm, open: x.plugins.Open, session: &store.Session{}}}
 	w.at(c)
 	defer w.close()
-	witness := witness{hash: maphash.MakeSeed(), runs: make([][]answer, runs)}
+	answers := make([][]answer, runs)
 	for run := range runs {
-		if err := w.observe(ctx, &witness, run, x.Plan.Config.Steps); err != nil {
+		err := w.observe(ctx, run, x.Plan.Config.Steps, func(run, _ int, a answer) error {
+			answers[run] = append(answers[run], a)
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	w.close()
-	witness.compare = true
 	for run := runs - 1; run >= 0; run-- {
-		err := w.observe(ctx, &witness, run, x.Plan.Config.Steps)
-		var d *differs
-		if errors.As(err, &d) {
-			comp := map[string]plan.Component{"environment": x.Plan.Environments[c.Environment], "agent": x.Plan.Agents[c.Agent]}[d.part]
-			return &Difference{Environment: x.Plan.Environments[c.Environment].Name, Agent: x.Plan.Agents[c.Agent].Name,
-				Part: d.part, Plugin: comp.CommandLine(), Run: run, Call: d.call, What: d.what}, nil
+		var found *Difference
+		err := w.observe(ctx, run, x.Plan.Config.Steps, func(run, call int, a answer) error {
+			part, what := a.differs(answers[run][call-1])
+			if part == "" {
+				return nil
+			}
+			comp := map[string]plan.Component{"environment": x.Plan.Environments[c.Environment], "agent": x.Plan.Agents[c.Agent]}[part]
+			found = &Difference{Environment: x.Plan.Environments[c.Environment].Name, Agent: x.Plan.Agents[c.Agent].Name,
+				Part: part, Plugin: comp.CommandLine(), Run: run, Call: call, What: what}
+			return errors.New(what)
+		})
+		if found != nil {
+			return found, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return nil, nil
+}
+
+// differs says which component answered otherwise than before, and how. It says nothing if the
+// answers are the same.
+func (a answer) differs(before answer) (part, what string) {
+	switch {
+	case a.asked != before.asked:
+		return "agent", "the action differs"
+	case a.reward != before.reward:
+		return "environment", fmt.Sprintf("the reward is %v and was %v", a.reward, before.reward)
+	case a.ended != before.ended:
+		return "environment", fmt.Sprintf("terminated and truncated are %v and were %v", a.ended, before.ended)
+	case a.sum != before.sum:
+		return "environment", "the observation differs"
+	}
+	return "", ""
 }
 
 // loadSteps is how many steps Load plays.
@@ -105,7 +130,7 @@ func (x *Runner) load(ctx context.Context, c plan.Cell) error {
 	w := &worker{execution: &execution{plan: x.Plan, warm: x.warm, open: x.plugins.Open, session: &store.Session{}}}
 	w.at(c)
 	defer w.close()
-	err := w.observe(ctx, &witness{hash: maphash.MakeSeed(), runs: make([][]answer, 1)}, 0, min(loadSteps, x.Plan.Config.Steps))
+	err := w.observe(ctx, 0, min(loadSteps, x.Plan.Config.Steps), nil)
 	if err != nil {
 		return err
 	}
@@ -123,89 +148,20 @@ func (x *Runner) load(ctx context.Context, c plan.Cell) error {
 	return nil
 }
 
-// observe plays steps of a run in one lane and lets w see all answers.
-func (x *worker) observe(ctx context.Context, w *witness, run, steps int) error {
-	lanes, err := x.instances(ctx, 1)
+// observe plays steps of a run in one lane. If answered is not nil, it gets all answers.
+func (w *worker) observe(ctx context.Context, run, steps int, answered func(run, call int, a answer) error) error {
+	lanes, err := w.instances(ctx, 1)
 	if err != nil {
 		return err
 	}
-	w.Environment, w.run, w.calls = lanes.env, run, 0
+	env := &trail{Environment: lanes.env, sums: make([]uint64, 1), runs: []int{run}, detailed: math.MaxInt, answered: answered}
 	_, err = loop.Run(ctx, loop.Batch{
-		Environment: w,
+		Environment: vector.WithAbilities(env, vector.EnvironmentAbilities{}), // every step is seen
 		Agent:       lanes.agent,
 		Runs:        []int{run},
-		Seeds:       seed.NewSource(*x.plan.Config.Seed, lanes.env.Spec().ID),
+		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       steps,
 		Discount:    1,
 	})
 	return err
 }
-
-// witness is one lane of an environment. It keeps what the agent selected and what the
-// environment answered in every call of a run or, the second time, compares them.
-type witness struct {
-	vector.Environment
-	hash    maphash.Seed
-	runs    [][]answer
-	compare bool
-	run     int // present run and calls in it
-	calls   int
-	buf     []byte
-}
-
-// answer is the agent's action in a call, and what the environment answered.
-type answer struct {
-	reward              float64
-	observation, action uint64 // hashes
-	ended               [2]bool
-}
-
-// differs says that an answer is another one than before.
-type differs struct {
-	part, what string
-	call       int
-}
-
-func (d *differs) Error() string { return d.what }
-
-// sum hashes a column.
-func (w *witness) sum(c *space.Column) uint64 {
-	w.buf = c.AppendBytes(w.buf[:0])
-	return maphash.Bytes(w.hash, w.buf)
-}
-
-// Step implements vector.Environment.
-func (w *witness) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
-	var now, before answer
-	if w.compare {
-		before = w.runs[w.run][w.calls]
-	}
-	w.calls++
-	differ := func(part, format string, args ...any) error {
-		return &differs{part, fmt.Sprintf(format, args...), w.calls}
-	}
-	if in.Signals[0] == vector.Continue {
-		now.action = w.sum(&in.Actions)
-	}
-	if w.compare && now.action != before.action {
-		return differ("agent", "the action differs")
-	}
-	if err := w.Environment.Step(ctx, in, out); err != nil {
-		return err
-	}
-	now.reward, now.observation, now.ended = out.Rewards[0], w.sum(&out.Observations), [2]bool{out.Terminated[0], out.Truncated[0]}
-	switch {
-	case !w.compare:
-		w.runs[w.run] = append(w.runs[w.run], now)
-	case now.reward != before.reward:
-		return differ("environment", "the reward is %v and was %v", now.reward, before.reward)
-	case now.ended != before.ended:
-		return differ("environment", "terminated and truncated are %v and were %v", now.ended, before.ended)
-	case now.observation != before.observation:
-		return differ("environment", "the observation differs")
-	}
-	return nil
-}
-
-// Abilities implements vector.Environment: there is no other way to be stepped.
-func (*witness) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
