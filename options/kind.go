@@ -103,6 +103,13 @@ func (b *Belief) Uninformed(c Candidate) {
 	b.others = append(b.others, c)
 }
 
+// named is the name of a kind, and what its options do.
+type named struct{ name, doc string }
+
+func (n named) String() string { return n.name }
+
+func (n named) Doc() string { return n.doc }
+
 // plain are the methods of a kind that needs nothing of an agent with tables.
 type plain struct{}
 

@@ -7,13 +7,9 @@ import (
 )
 
 // Constants take the same action at every step. With one state, they are the arms of a bandit.
-var Constants Kind = constantsKind{}
+var Constants Kind = constantsKind{named{"constants", "the same action at every step, an option for each action"}}
 
-type constantsKind struct{}
-
-func (constantsKind) String() string { return "constants" }
-
-func (constantsKind) Doc() string { return "the same action at every step, an option for each action" }
+type constantsKind struct{ named }
 
 func (constantsKind) FromModels(b *Belief) error {
 	for a := range b.MeanModel.NumActions() {

@@ -11,13 +11,9 @@ import (
 //	v_k(o) = (1−γ) E[Σ_{t<d} γ^t r_{t+1} + γ^d V_k(s_d)]
 //
 // where d is its duration (Sutton, Precup & Singh 1999, eq. 9). Configurations name the files.
-var Declared Kind = declaredKind{}
+var Declared Kind = declaredKind{named{"declared", "options of a file or of a plugin"}}
 
-type declaredKind struct{}
-
-func (declaredKind) String() string { return "declared" }
-
-func (declaredKind) Doc() string { return "options of a file or of a plugin" }
+type declaredKind struct{ named }
 
 func (declaredKind) FromModels(b *Belief) error {
 	if b.Discount == 0 && len(b.Declared) > 0 {

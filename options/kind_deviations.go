@@ -7,14 +7,11 @@ import (
 
 // Deviations follow the greedy policy except for one action in the present
 // state.
-var Deviations Kind = deviationsKind{}
+var Deviations Kind = deviationsKind{named: named{"deviations", "one action in the present state, then the greedy policy, an option for each action"}}
 
-type deviationsKind struct{ plain }
-
-func (deviationsKind) String() string { return "deviations" }
-
-func (deviationsKind) Doc() string {
-	return "one action in the present state, then the greedy policy, an option for each action"
+type deviationsKind struct {
+	named
+	plain
 }
 
 func (deviationsKind) FromModels(b *Belief) error {

@@ -10,15 +10,9 @@ import "strconv"
 // With tables that value policies, but cannot evaluate the policy that was drawn
 // (TableConfig.Planned), a member that would begin with another action is assumed to lose
 // at every step of the option what it loses by the first one.
-var DrawnMember Kind = drawnMemberKind{}
+var DrawnMember Kind = drawnMemberKind{named{"drawn-member", "the policy of one member, which is drawn anew for every decision"}}
 
-type drawnMemberKind struct{}
-
-func (drawnMemberKind) String() string { return "drawn-member" }
-
-func (drawnMemberKind) Doc() string {
-	return "the policy of one member, which is drawn anew for every decision"
-}
+type drawnMemberKind struct{ named }
 
 func (drawnMemberKind) FromModels(b *Belief) error {
 	for k, pi := range b.OptimalOf {

@@ -14,13 +14,9 @@ import "strconv"
 // member that would also begin with a is assumed to agree with it. It values the option
 // at its own best, Q_k(s,a), which for k = l is exact. To any other member it is worth
 // a deviation, E_yk(s,a).
-var Members Kind = membersKind{}
+var Members Kind = membersKind{named{"members", "each member's policy"}}
 
-type membersKind struct{}
-
-func (membersKind) String() string { return "members" }
-
-func (membersKind) Doc() string { return "each member's policy" }
+type membersKind struct{ named }
 
 func (membersKind) FromModels(b *Belief) error {
 	for k, pi := range b.OptimalOf {

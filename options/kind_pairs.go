@@ -7,15 +7,9 @@ import (
 
 // Pairs are options aimed at one state and action: see Pair. Agents that value single
 // pairs offer them in Problem.Pairs, for RuleGain to decide on.
-var Pairs Kind = pairsKind{}
+var Pairs Kind = pairsKind{named{"pair", "go to a state, try an action there, then follow the greedy policy; for the rule gain"}}
 
-type pairsKind struct{}
-
-func (pairsKind) String() string { return "pair" }
-
-func (pairsKind) Doc() string {
-	return "go to a state, try an action there, then follow the greedy policy; for the rule gain"
-}
+type pairsKind struct{ named }
 
 var errPairs = errors.New("options of kind pair need an agent that values single pairs; this one values policies")
 

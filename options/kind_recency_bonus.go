@@ -5,15 +5,9 @@ import "math"
 // RecencyBonus is optimal for the mean model with the bonus κ√τ of Dyna-Q+ for a pair
 // that has not been tried for τ steps (Sutton 1990; Sutton & Barto 2018, §8.3). With
 // tables the bonus counts in the present state only (their exercise 8.4).
-var RecencyBonus Kind = recencyBonusKind{}
+var RecencyBonus Kind = recencyBonusKind{named{"recency-bonus", "the optimal policy with a bonus for actions not taken for long (Dyna-Q+)"}}
 
-type recencyBonusKind struct{}
-
-func (recencyBonusKind) String() string { return "recency-bonus" }
-
-func (recencyBonusKind) Doc() string {
-	return "the optimal policy with a bonus for actions not taken for long (Dyna-Q+)"
-}
+type recencyBonusKind struct{ named }
 
 func (k recencyBonusKind) FromModels(b *Belief) error {
 	pi, err := b.OptimalWithBonus(k, b.Visits.RecencyBonus(b.Kappa), false)

@@ -3,13 +3,9 @@ package options
 import "github.com/rlrun/rlrun/mdp"
 
 // Uniform takes every action with equal probability. It is uninformed.
-var Uniform Kind = uniformKind{}
+var Uniform Kind = uniformKind{named{"uniform", "uniformly random actions"}}
 
-type uniformKind struct{}
-
-func (uniformKind) String() string { return "uniform" }
-
-func (uniformKind) Doc() string { return "uniformly random actions" }
+type uniformKind struct{ named }
 
 func (k uniformKind) FromModels(b *Belief) error {
 	b.Uninformed(Candidate{Arm: Arm{Name: k.String()}, Policy: mdp.Uniform{}})
