@@ -28,11 +28,11 @@ type Population struct {
 	mean         float64 // of x, before scale and shift
 	pulls        uint32
 	drawn        int32 // -1: no draw since the last update
-	rule         *populationRule
+	rule         *populationShared
 }
 
-// populationRule is the part of a Population that its hot paths seldom read.
-type populationRule struct {
+// populationShared is the part of a Population that its hot paths seldom read.
+type populationShared struct {
 	PopulationOptions
 	varies bool    // steps differ between members or pulls
 	ids    []int32 // ids[m] is the original place of member m
@@ -128,7 +128,7 @@ func NewPopulation(members []float64, opts PopulationOptions) (*Population, erro
 		return nil, errors.New("a population needs at least one member")
 	}
 	p := new(Population)
-	if err := p.init(slices.Clone(members), make([]int32, len(members)), &populationRule{PopulationOptions: opts, varies: opts.vary()}); err != nil {
+	if err := p.init(slices.Clone(members), make([]int32, len(members)), &populationShared{PopulationOptions: opts, varies: opts.vary()}); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -153,7 +153,7 @@ func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Ra
 	arms := make([]Population, n)
 	x := make([]float64, n*k)
 	ids := make([]int32, n*k)
-	rules := make([]populationRule, n)
+	rules := make([]populationShared, n)
 	for i := range arms {
 		members := x[i*k : (i+1)*k : (i+1)*k]
 		for m := range members {
@@ -168,7 +168,7 @@ func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Ra
 }
 
 // init takes over x, ids and rule.
-func (p *Population) init(x []float64, ids []int32, rule *populationRule) error {
+func (p *Population) init(x []float64, ids []int32, rule *populationShared) error {
 	for m, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("member %d of a population is %v", m, v)

@@ -81,8 +81,8 @@ func prepare(inputs []*Input, o Options) (c *comparer, pairs [][2]int, err error
 
 // Agents lists the agents of all inputs. With several inputs labels begin with the
 // directory: its last element, or all of it if that is not unique.
-func Agents(inputs []*Input) []Agent {
-	var out []Agent
+func Agents(inputs []*Input) []ComparedAgent {
+	var out []ComparedAgent
 	for _, in := range inputs {
 		prefix := ""
 		if len(inputs) > 1 {
@@ -98,7 +98,7 @@ func Agents(inputs []*Input) []Agent {
 			agents = in.Summary.Meta.Agents
 		}
 		for _, agent := range agents {
-			out = append(out, Agent{prefix + agent, in.Dir, agent, in})
+			out = append(out, ComparedAgent{prefix + agent, in.Dir, agent, in})
 		}
 	}
 	return out
@@ -279,7 +279,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 	draws := c.draws(len(pairs) * len(c.Environments))
 	reasons := map[string]bool{}
 	type job struct {
-		a, b *Agent
+		a, b *ComparedAgent
 		x, y *sample
 	}
 	var jobs []job // of each comparison
@@ -494,7 +494,7 @@ func randomised(test string, exact bool, draws int) string {
 
 // sequential gives a comparison that stopped its experiment the verdict of the test that
 // did: other p values do not know that runs were looked at.
-func (c *comparer) sequential(cmp *Comparison, a, b *Agent) {
+func (c *comparer) sequential(cmp *Comparison, a, b *ComparedAgent) {
 	if a.input != b.input || a.input.Until == nil || !cmp.Paired || a.input.Metric != c.Options.Metric {
 		return
 	}

@@ -235,7 +235,7 @@ func (c *comparer) present(agent int) bool {
 
 // seeds gives every environment a seed of its own, the same for agents whose runs are
 // paired there.
-func (c *comparer) seeds(a *Agent, salt string, envs []string) []uint64 {
+func (c *comparer) seeds(a *ComparedAgent, salt string, envs []string) []uint64 {
 	out := make([]uint64, len(envs))
 	for e, env := range envs {
 		stream := a.input.Streams[env]

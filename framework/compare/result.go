@@ -125,8 +125,8 @@ const Most = 1_000_000
 // DefaultAlpha is the usual level of tests.
 const DefaultAlpha = 0.05
 
-// Agent is one of the agents compared.
-type Agent struct {
+// ComparedAgent is one of the agents compared.
+type ComparedAgent struct {
 	Label string `json:"label"` // AGENT, or DIR:AGENT with several directories
 	Dir   string `json:"dir"`   // output directory, as the user names it
 	Agent string `json:"agent"` // label in its experiment
@@ -170,7 +170,7 @@ type Result struct {
 	Options       Options            // with their defaults filled in
 	Definition    *metric.Definition // of Options.Metric
 	LowerIsBetter bool               // for Options.Metric
-	Agents        []Agent            // in the order of the inputs
+	Agents        []ComparedAgent    // in the order of the inputs
 	Environments  []string           // labels
 	// Comparisons are in the order of environments, then of pairs.
 	Comparisons []Comparison

@@ -118,10 +118,10 @@ func ParseEstimator(name string) (Estimator, error) {
 	return Estimator(e), nil
 }
 
-// Agent is an option agent whose exploration the host decides. Exploration and
+// Explorer is an option agent whose exploration the host decides. Exploration and
 // Decisions serve package loop. Its lanes can be stepped alone if the option agent's
 // can.
-type Agent interface {
+type Explorer interface {
 	vector.Agent
 	// Exploration returns the number of actions in the lane's run that an option
 	// other than the greedy one selected. It also returns T, the number of steps for
@@ -188,7 +188,7 @@ type lane struct {
 // these options, and framework.ErrInvalidParams where the options are wrong. The
 // agent, the rule and the sources belong to the wrapper, which closes them, unless there is an
 // error.
-func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, c Config) (Agent, error) {
+func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, c Config) (Explorer, error) {
 	given := c.Kinds
 	if len(c.Sources) > 0 {
 		c.Kinds = append(slices.Clone(c.Kinds), options.Declared)
@@ -667,12 +667,12 @@ func (a *explorer) Restart(i int) {
 	l.log.clear()
 }
 
-// Exploration implements Agent.
+// Exploration implements Explorer.
 func (a *explorer) Exploration(lane int) (explored, hold int) {
 	return a.lanes[lane].explored, a.lanes[lane].commitment.Steps
 }
 
-// Decisions implements Agent.
+// Decisions implements Explorer.
 func (a *explorer) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
 
 // Close implements vector.Agent.

@@ -64,7 +64,7 @@ func TestPairsAreTried(t *testing.T) {
 	spec := (&river{length: 6}).Spec()
 	pair := options.Pair{State: 2, Action: 1, Gain: 3, Cost: 1, Steps: 4.5}
 	scouts := map[uint64]*scout{}
-	open := func(p options.Pair, c Config) (Agent, error) {
+	open := func(p options.Pair, c Config) (Explorer, error) {
 		lanes := must.Get(vector.VectorizeAgent(func(s uint64) (framework.Agent, error) {
 			scouts[s] = &scout{times: 3, pair: p}
 			return scouts[s], nil

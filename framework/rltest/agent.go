@@ -32,10 +32,10 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 	return c.result(c.all()...)
 }
 
-// all checks lanes, and returns the rules that should have been tried.
-func (c *agentCheck) all() []Rule {
+// all checks lanes, and returns the clauses that should have been tried.
+func (c *agentCheck) all() []Clause {
 	c.try(Works, vector.Guard(func() error { return c.bounds.inTime(&c.size, c.run) }))
-	rules := agentRules()
+	clauses := agentClauses()
 	has := false
 	c.try(Works, vector.Guard(func() error {
 		return c.bounds.inTime(&c.size, func() (err error) {
@@ -44,13 +44,13 @@ func (c *agentCheck) all() []Rule {
 		})
 	}))
 	if has {
-		rules = append(rules, optionRules()...)
+		clauses = append(clauses, optionClauses()...)
 	}
-	return rules
+	return clauses
 }
 
-func agentRules() []Rule {
-	return []Rule{
+func agentClauses() []Clause {
+	return []Clause{
 		Works, ActionInSpace, SameSeedSameActions, NewRunForgets, NewEpisodeTeachesNothing,
 		InputUnchanged, FillsColumns, IdleUntouched, LanesIndependent, LearningOff,
 	}

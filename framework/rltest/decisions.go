@@ -20,20 +20,20 @@ import (
 // breaks AffineRewards or RelabelledOptions by design.
 const (
 	// Offered: every answer is an option of its question, and numbers for the log are finite.
-	Offered Rule = "option-offered"
+	Offered Clause = "option-offered"
 	// EqualAnswers: equal questions have equal answers, whatever is asked before and beside them.
-	EqualAnswers Rule = "equal-answers"
+	EqualAnswers Clause = "equal-answers"
 	// AffineRewards: if all rewards are multiplied by a positive number and moved by another, the
 	// same options are chosen.
-	AffineRewards Rule = "affine-rewards"
+	AffineRewards Clause = "affine-rewards"
 	// RelabelledOptions: if the options come in another order, the same ones are chosen.
-	RelabelledOptions Rule = "relabelled-options"
+	RelabelledOptions Clause = "relabelled-options"
 	// DeltaMonotone: an option that is chosen is still chosen if it is worth more in every
 	// model. Rules that list it as an ability are held to it.
-	DeltaMonotone Rule = "delta-monotone"
+	DeltaMonotone Clause = "delta-monotone"
 	// OptionsSound: options have policies in the action set and probabilities of ending, and
 	// from every state where one may begin it can end, by the transitions that were seen.
-	OptionsSound Rule = "options-sound"
+	OptionsSound Clause = "options-sound"
 )
 
 // questions is the number of questions that a rule is asked for each law.
@@ -48,14 +48,14 @@ func decisionSpec() framework.Spec {
 func checkDecisions(ctx context.Context, p vector.Plugin, d *vector.Description, raw json.RawMessage) error {
 	decides, ok := p.(vector.DecisionPlugin)
 	if !ok {
-		return &Violation{Rule: Works, Err: errors.New("it cannot be opened as a rule")}
+		return &Violation{Clause: Works, Err: errors.New("it cannot be opened as a rule")}
 	}
 	if d.Kind == vector.KindOptions {
 		return checkSource(ctx, decides, raw)
 	}
 	rule, err := decides.OpenRule(ctx, raw, decisionSpec())
 	if err != nil {
-		return &Violation{Rule: Works, Err: err}
+		return &Violation{Clause: Works, Err: err}
 	}
 	c := &ruleCheck{ctx: ctx, rule: rule, rng: rand.New(rand.NewPCG(37, 3))}
 	err = c.run(d)
@@ -178,11 +178,11 @@ func (c *ruleCheck) run(d *vector.Description) error {
 		}
 	}
 	if err := c.rule.Choose(c.ctx, batch, answers); err != nil {
-		return &Violation{Rule: Works, Err: err}
+		return &Violation{Clause: Works, Err: err}
 	}
-	law := func(rule Rule, broken bool, format string, args ...any) {
-		if _, declared := d.Breaks[string(rule)]; broken && !declared {
-			r.fail(rule, fmt.Errorf(format, args...))
+	law := func(clause Clause, broken bool, format string, args ...any) {
+		if _, declared := d.Breaks[string(clause)]; broken && !declared {
+			r.fail(clause, fmt.Errorf(format, args...))
 		}
 	}
 	for i, p := range problems {
@@ -233,7 +233,7 @@ func checkSource(ctx context.Context, p vector.DecisionPlugin, raw json.RawMessa
 	spec := decisionSpec()
 	source, err := p.OpenOptions(ctx, raw, spec)
 	if err != nil {
-		return &Violation{Rule: Works, Err: err}
+		return &Violation{Clause: Works, Err: err}
 	}
 	var r report
 	rng := rand.New(rand.NewPCG(37, 4))
@@ -243,7 +243,7 @@ func checkSource(ctx context.Context, p vector.DecisionPlugin, raw json.RawMessa
 	}
 	made := make([][]options.DeclaredOption, len(seen))
 	if err := source.Options(ctx, seen, made); err != nil {
-		return errors.Join(&Violation{Rule: Works, Err: err}, source.Close())
+		return errors.Join(&Violation{Clause: Works, Err: err}, source.Close())
 	}
 	for i := range seen {
 		alone := make([][]options.DeclaredOption, 1)

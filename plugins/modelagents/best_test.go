@@ -27,7 +27,7 @@ func value(t *testing.T, criterion string, m mdp.Model, s int) float64 {
 }
 
 // policy returns the first action of a plan made for criterion in every state.
-func policy(x *modelbased.Agent) mdp.Deterministic {
+func policy(x *modelbased.Learner) mdp.Deterministic {
 	all := x.Planner.(*modelbased.Solver).Policy
 	return all[len(all)-1]
 }

@@ -28,19 +28,19 @@ import (
 
 // newBootstrapModel returns a learner of one run to which kinds of options have
 // been offered.
-func newBootstrapModel(t testing.TB, params string, states, actions int, kinds []options.Kind) *modelbased.OptionAgent {
+func newBootstrapModel(t testing.TB, params string, states, actions int, kinds []options.Kind) *modelbased.OptionLearner {
 	t.Helper()
 	spec := agenttest.Finite
 	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
 	a := must.Get(BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), spec, 1))(t)
 	must.Do(t, a.Abilities().Options.SetOptionKinds(t.Context(), kinds))
-	x := lanes.Learners[int](a)[0].(*modelbased.OptionAgent)
+	x := lanes.Learners[int](a)[0].(*modelbased.OptionLearner)
 	x.Start(1)
 	return x
 }
 
 // greedyPolicy returns the policy that is greedy for the mean model.
-func greedyPolicy(x *modelbased.OptionAgent) mdp.Deterministic {
+func greedyPolicy(x *modelbased.OptionLearner) mdp.Deterministic {
 	return x.Planner.(*modelbased.Solver).Policy[0]
 }
 
@@ -231,11 +231,11 @@ func TestModelsFindTheOptimum(t *testing.T) {
 
 // trainedHosted returns a lane of bootstrap-model after 60,000 uniform actions,
 // and the task's model.
-func trainedHosted(t *testing.T, env, envParams, params string) (*modelbased.OptionAgent, *mdp.Tabular) {
+func trainedHosted(t *testing.T, env, envParams, params string) (*modelbased.OptionLearner, *mdp.Tabular) {
 	t.Helper()
 	e := must.Get(find(t, env).OpenEnvironment(t.Context(), json.RawMessage(envParams), 1))(t)
 	a := must.Get(BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), e.Spec(), 1))(t)
-	x := lanes.Learners[int](a)[0].(*modelbased.OptionAgent)
+	x := lanes.Learners[int](a)[0].(*modelbased.OptionLearner)
 	uniform := uniformAgent{a.Abilities().Options}
 	host := must.Get(explore.New(t.Context(), uniform, e.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RuleNever}, Kinds: []options.Kind{options.Uniform}, Commitment: options.CommitmentConfig{Fixed: 20},

@@ -12,7 +12,7 @@ import (
 )
 
 // known returns which states are known.
-func known(x *modelbased.Agent) []bool { return x.Trigger.Known }
+func known(x *modelbased.Learner) []bool { return x.Trigger.Known }
 
 // Wandering is balanced: in unknown states no action is taken twice more often than
 // another. A state is known from the mth time of its last action on, for good.
@@ -128,7 +128,7 @@ func TestE3TerminalStatesAreNoEscape(t *testing.T) {
 // Once all is known E³ exploits for ever.
 func TestE3Exploits(t *testing.T) {
 	l, _ := plugins.Trained(t, "riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10_000)
-	x := l.(*modelbased.Agent)
+	x := l.(*modelbased.Learner)
 	p := x.Planner.(*e3Planner)
 	if slices.Contains(known(x), false) || p.exploring {
 		t.Errorf("known states %v, exploring %v", known(x), p.exploring)

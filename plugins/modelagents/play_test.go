@@ -25,7 +25,7 @@ func newLane[L finite.Learner](t *testing.T, agent, params string, spec framewor
 }
 
 // newAgent returns one lane of an agent with a model in its first run.
-func newAgent(t *testing.T, agent, params string, spec framework.Spec) *modelbased.Agent {
+func newAgent(t *testing.T, agent, params string, spec framework.Spec) *modelbased.Learner {
 	t.Helper()
-	return newLane[*modelbased.Agent](t, agent, params, spec)
+	return newLane[*modelbased.Learner](t, agent, params, spec)
 }

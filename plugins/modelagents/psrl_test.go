@@ -52,7 +52,7 @@ func TestPSRLRefusals(t *testing.T) {
 }
 
 // newPSRL returns a lane for a task of 3 states and 2 actions in its first run.
-func newPSRL(t *testing.T, params string) *modelbased.Agent {
+func newPSRL(t *testing.T, params string) *modelbased.Learner {
 	t.Helper()
 	endless := agenttest.Finite
 	endless.Continuing = true
@@ -60,10 +60,10 @@ func newPSRL(t *testing.T, params string) *modelbased.Agent {
 }
 
 // samples returns the models that were drawn last.
-func samples(x *modelbased.Agent) []*mdp.Tabular { return x.Construction.(*posterior).samples }
+func samples(x *modelbased.Learner) []*mdp.Tabular { return x.Construction.(*posterior).samples }
 
 // resampled reports whether the lane drew a model in f.
-func resampled(x *modelbased.Agent, f func()) bool {
+func resampled(x *modelbased.Learner, f func()) bool {
 	before := samples(x)[0].Reward(0, 0) // a draw of a normal variate: never the same twice
 	f()
 	return samples(x)[0].Reward(0, 0) != before

@@ -112,7 +112,7 @@ func Plugin() vector.Plugin {
 
 // agent is one lane.
 type agent struct {
-	rule      voi.Rule
+	rule      voi.GainKind
 	criterion voi.Criterion
 	actions   int
 	low, high float64

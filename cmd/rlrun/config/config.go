@@ -201,9 +201,9 @@ func (f *File) CheckParams(list string, i int, schema json.RawMessage) error {
 func Params(exprs []string, schema json.RawMessage) (json.RawMessage, error) {
 	d := &document{
 		name: "--param", flag: "--param ", example: "gamma=0.9",
-		root: &yaml.Node{Kind: yaml.MappingNode}, origin: map[*yaml.Node]string{},
+		root: &yaml.Node{Kind: yaml.MappingNode}, setBy: map[*yaml.Node]string{},
 	}
-	d.origin[d.root] = "--param"
+	d.setBy[d.root] = "--param"
 	for _, expr := range exprs {
 		if p := d.set(expr); p != nil {
 			return nil, Problems{p}

@@ -27,14 +27,14 @@ type document struct {
 	// flag is where the expressions of set come from, with a space, and example
 	// such an expression.
 	flag, example string
-	// origin holds, for nodes that were not read from the file, the flag or
+	// setBy holds, for nodes that were not read from the file, the flag or
 	// variable they came from.
-	origin map[*yaml.Node]string
+	setBy map[*yaml.Node]string
 }
 
 // parse reads one YAML document whose root is a mapping. Errors are Problems.
 func parse(name string, data []byte) (*document, error) {
-	d := &document{name: name, flag: "--set ", example: "agents.0.params.gamma=0.9", origin: map[*yaml.Node]string{}}
+	d := &document{name: name, flag: "--set ", example: "agents.0.params.gamma=0.9", setBy: map[*yaml.Node]string{}}
 	fail := func(format string, args ...any) (*document, error) {
 		return nil, Problems{{Where: name, Message: fmt.Sprintf(format, args...)}}
 	}
@@ -261,7 +261,7 @@ func (d *document) find(path []string) (key, value *yaml.Node, depth int) {
 
 // where says where a node came from: the file and line, or what set it.
 func (d *document) where(n *yaml.Node) string {
-	if o, ok := d.origin[n]; ok {
+	if o, ok := d.setBy[n]; ok {
 		return o
 	}
 	return at(d.name, max(n.Line, 1))
@@ -272,7 +272,7 @@ func (d *document) where(n *yaml.Node) string {
 func (d *document) problem(path []string, format string, args ...any) *Problem {
 	key, value, _ := d.find(path)
 	p := &Problem{Where: d.where(key), Path: d.display(path), Message: fmt.Sprintf(format, args...)}
-	if o, ok := d.origin[value]; ok { // an existing key, given its value by a flag
+	if o, ok := d.setBy[value]; ok { // an existing key, given its value by a flag
 		p.Where = o
 		if !strings.HasPrefix(o+" ", d.flag) {
 			p.Path = "" // the flag or variable says which key it is

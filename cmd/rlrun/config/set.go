@@ -34,13 +34,13 @@ func (d *document) set(expr string) *Problem {
 		next := value
 		if !last {
 			next = &yaml.Node{Kind: yaml.MappingNode}
-			d.origin[next] = flag
+			d.setBy[next] = flag
 		}
 		switch n.Kind {
 		case yaml.MappingNode:
 			if n = setKey(n, seg, next, last); n == next {
 				if key, _, _ := d.find(path[:i+1]); key.Line == 0 {
-					d.origin[key] = flag
+					d.setBy[key] = flag
 				}
 			}
 		case yaml.SequenceNode:
@@ -78,8 +78,8 @@ func setKey(n *yaml.Node, key string, next *yaml.Node, replace bool) *yaml.Node 
 	return next
 }
 
-// value reads a value that did not come from the file and remembers its origin.
-func (d *document) value(text, origin string) (*yaml.Node, error) {
+// value reads a value that did not come from the file and remembers what set it.
+func (d *document) value(text, setBy string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		return nil, fmt.Errorf("the value is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
@@ -87,19 +87,19 @@ func (d *document) value(text, origin string) (*yaml.Node, error) {
 	if doc.Kind == 0 { // nothing, or only a comment
 		doc.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null"}}
 	}
-	n, problem := expand(origin, doc.Content[0])
+	n, problem := expand(setBy, doc.Content[0])
 	if problem != nil {
 		return nil, fmt.Errorf("%s", problem.Message)
 	}
-	d.claim(n, origin)
+	d.claim(n, setBy)
 	return n, nil
 }
 
-// claim records the origin of a tree.
-func (d *document) claim(n *yaml.Node, origin string) {
-	d.origin[n] = origin
+// claim remembers what set a tree.
+func (d *document) claim(n *yaml.Node, setBy string) {
+	d.setBy[n] = setBy
 	for _, c := range n.Content {
-		d.claim(c, origin)
+		d.claim(c, setBy)
 	}
 }
 

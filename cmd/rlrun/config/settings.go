@@ -69,21 +69,21 @@ func (d *document) apply(fs *pflag.FlagSet) error {
 		if !ok || given == "" && !fs.Changed(s.flag) {
 			continue // absent, or the file's own node won
 		}
-		origin := "environment variable " + s.env
+		setBy := "environment variable " + s.env
 		if fs.Changed(s.flag) {
-			origin = "--" + s.flag
+			setBy = "--" + s.flag
 		}
-		n, err := d.setting(s, given, origin)
+		n, err := d.setting(s, given, setBy)
 		if given == "" {
 			err = errors.New("has no value")
 		}
 		if err != nil {
-			problems = append(problems, &Problem{Where: origin, Message: err.Error()})
+			problems = append(problems, &Problem{Where: setBy, Message: err.Error()})
 			continue
 		}
 		setKey(d.root, s.key, n, true)
 		if key, _ := child(d.root, s.key); key.Line == 0 {
-			d.origin[key] = origin
+			d.setBy[key] = setBy
 		}
 	}
 	for _, expr := range sets {
@@ -105,14 +105,14 @@ func (d *document) apply(fs *pflag.FlagSet) error {
 }
 
 // setting reads a flag or variable: words as they are, numbers as YAML.
-func (d *document) setting(s setting, given, origin string) (*yaml.Node, error) {
+func (d *document) setting(s setting, given, setBy string) (*yaml.Node, error) {
 	if s.kind == "N" {
-		return d.value(given, origin)
+		return d.value(given, setBy)
 	}
 	if !utf8.ValidString(given) {
 		return nil, fmt.Errorf("%q is not text in UTF-8", given)
 	}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: given}
-	d.claim(n, origin)
+	d.claim(n, setBy)
 	return n, nil
 }

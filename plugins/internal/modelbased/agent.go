@@ -81,8 +81,8 @@ func Plugin[P any](id, doc string, defaults P, build func(p P, t finite.Task) (f
 	}))[0]
 }
 
-// Agent is one lane of an agent with a model.
-type Agent struct {
+// Learner is one lane of an agent with a model.
+type Learner struct {
 	Experience
 	Design
 
@@ -97,8 +97,8 @@ type Agent struct {
 }
 
 // New returns an agent for a task.
-func New(t finite.Task, d Design) *Agent {
-	x := &Agent{Design: d}
+func New(t finite.Task, d Design) *Learner {
+	x := &Learner{Design: d}
 	x.Experience.init(t)
 	x.observer, _ = d.Construction.(Observer)
 	x.ender, _ = d.Construction.(Ender)
@@ -111,7 +111,7 @@ func New(t finite.Task, d Design) *Agent {
 }
 
 // Start implements finite.Learner.
-func (x *Agent) Start(seed uint64) {
+func (x *Learner) Start(seed uint64) {
 	x.Experience.start(seed)
 	x.Construction.Start(&x.Experience)
 	x.Planner.Start(&x.Experience)
@@ -123,7 +123,7 @@ func (x *Agent) Start(seed uint64) {
 }
 
 // Begin implements finite.Learner.
-func (x *Agent) Begin(s int) int {
+func (x *Learner) Begin(s int) int {
 	x.evaluation = nil
 	if x.restarting {
 		x.restarting = false
@@ -138,13 +138,13 @@ func (x *Agent) Begin(s int) int {
 }
 
 // Step implements finite.Learner.
-func (x *Agent) Step(r float64, next int) int {
+func (x *Learner) Step(r float64, next int) int {
 	x.Learn(r, next)
 	return x.Act(next)
 }
 
 // End implements finite.Learner.
-func (x *Agent) End(r float64, next int, terminated bool) {
+func (x *Learner) End(r float64, next int, terminated bool) {
 	if terminated && x.Restart {
 		x.restarting, x.reward = true, r
 		return
@@ -166,7 +166,7 @@ func (x *Agent) End(r float64, next int, terminated bool) {
 }
 
 // Learn learns from the last step, within an episode.
-func (x *Agent) Learn(r float64, next int) {
+func (x *Learner) Learn(r float64, next int) {
 	if x.MaxVisits > 0 && x.Counts.N(x.State, x.Action) >= x.MaxVisits {
 		return
 	}
@@ -194,7 +194,7 @@ func (x *Agent) Learn(r float64, next int) {
 }
 
 // changed records that a state has become terminal, or is no longer.
-func (x *Agent) changed(s int) {
+func (x *Learner) changed(s int) {
 	x.Trigger.due = x.Trigger.due || x.Trigger.Terminals
 	if x.incremental != nil {
 		x.incremental.Update(s)
@@ -202,7 +202,7 @@ func (x *Agent) changed(s int) {
 }
 
 // Outdate makes a plan due.
-func (x *Agent) Outdate() {
+func (x *Learner) Outdate() {
 	x.Trigger.due = true
 	if x.incremental != nil {
 		x.Trigger.due = false
@@ -211,7 +211,7 @@ func (x *Agent) Outdate() {
 }
 
 // Act implements finite.Learner.
-func (x *Agent) Act(s int) int {
+func (x *Learner) Act(s int) int {
 	if x.Terminals.Remove(s) {
 		x.changed(s)
 	}
@@ -232,7 +232,7 @@ func (x *Agent) Act(s int) int {
 }
 
 // actMore is Act for agents with a horizon or more.
-func (x *Agent) actMore(s int) int {
+func (x *Learner) actMore(s int) int {
 	t := &x.Trigger
 	if x.Wander != nil {
 		if a, ok := x.Wander(s); ok {
@@ -260,9 +260,9 @@ func (x *Agent) actMore(s int) int {
 }
 
 // Left returns the number of steps of the trigger's horizon to go.
-func (x *Agent) Left() int { return x.Trigger.left }
+func (x *Learner) Left() int { return x.Trigger.left }
 
-func (x *Agent) plan(s int) {
+func (x *Learner) plan(s int) {
 	x.Plans++
 	x.Trigger.planned()
 	x.Planner.Plan(s)

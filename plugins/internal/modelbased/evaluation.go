@@ -27,7 +27,7 @@ type greedyPlan struct {
 // GreedyAction implements lanes.Greedy. Nothing is learned in an evaluation, so the model
 // is solved once in each. With a horizon the action is the first one of a plan for so many
 // steps.
-func (x *Agent) GreedyAction(s int) int {
+func (x *Learner) GreedyAction(s int) int {
 	if x.evaluation == nil {
 		x.evaluation = x.planGreedily(s)
 	}
@@ -36,7 +36,7 @@ func (x *Agent) GreedyAction(s int) int {
 }
 
 // planGreedily solves the model of what has been seen.
-func (x *Agent) planGreedily(s int) *greedyPlan {
+func (x *Learner) planGreedily(s int) *greedyPlan {
 	least := math.Inf(1)
 	for s := range x.Task.States {
 		for a := range x.Task.Actions {

@@ -44,15 +44,15 @@ func OptionPlugin[P any](id, doc string, defaults P, build func(p P, t finite.Ta
 		if err != nil {
 			return nil, err
 		}
-		return func() finite.Learner { return newOptionAgent(t, design()) }, nil
+		return func() finite.Learner { return newOptionLearner(t, design()) }, nil
 	}))[0]
 }
 
-// OptionAgent is one lane of an agent with several models: a lanes.OptionLearner. Left
+// OptionLearner is one lane of an agent with several models: a lanes.OptionLearner. Left
 // alone it follows the planner's policy. The host's problems are those of an options.Reducer.
 // Their greedy option is the best policy of the present mean model.
-type OptionAgent struct {
-	Agent
+type OptionLearner struct {
+	Learner
 	Visits    *options.Visits    // of pairs, in the present run
 	Reduction *options.Reduction // of the last decision; nil before the first
 
@@ -86,9 +86,9 @@ const (
 	anOption                 // another option of the last reduction
 )
 
-// newOptionAgent returns an agent for a task.
-func newOptionAgent(t finite.Task, d OptionDesign) *OptionAgent {
-	x := &OptionAgent{Agent: *New(t, Design{Construction: d.Ensemble, Planner: d.Planner, Trigger: d.Trigger}),
+// newOptionLearner returns an agent for a task.
+func newOptionLearner(t finite.Task, d OptionDesign) *OptionLearner {
+	x := &OptionLearner{Learner: *New(t, Design{Construction: d.Ensemble, Planner: d.Planner, Trigger: d.Trigger}),
 		ensemble: d.Ensemble, solver: d.Planner, greedy: Trigger{Growth: d.Growth}, config: d.Options}
 	x.Experience.init(t) // whose random numbers are at an address of their own
 	x.executor = candidateExecutor{rng: x.Rand, scratch: make([]float64, t.Actions)}
@@ -96,8 +96,8 @@ func newOptionAgent(t finite.Task, d OptionDesign) *OptionAgent {
 }
 
 // Start implements finite.Learner.
-func (x *OptionAgent) Start(seed uint64) {
-	x.Agent.Start(seed)
+func (x *OptionLearner) Start(seed uint64) {
+	x.Learner.Start(seed)
 	x.greedy.start(x.Task.States * x.Task.Actions)
 	visits, err := options.NewVisits(x.Task.States, x.Task.Actions)
 	if err != nil {
@@ -109,7 +109,7 @@ func (x *OptionAgent) Start(seed uint64) {
 }
 
 // Begin implements finite.Learner.
-func (x *OptionAgent) Begin(s int) int {
+func (x *OptionLearner) Begin(s int) int {
 	if x.solved { // after an evaluation the planner has another policy
 		x.solved, x.Trigger.due = false, true
 	}
@@ -118,13 +118,13 @@ func (x *OptionAgent) Begin(s int) int {
 }
 
 // Step implements finite.Learner.
-func (x *OptionAgent) Step(r float64, next int) int {
+func (x *OptionLearner) Step(r float64, next int) int {
 	x.learn(r, next)
 	return x.Act(next)
 }
 
 // End implements finite.Learner.
-func (x *OptionAgent) End(r float64, next int, terminated bool) {
+func (x *OptionLearner) End(r float64, next int, terminated bool) {
 	x.learn(r, next)
 	x.within = false
 	if terminated {
@@ -133,15 +133,15 @@ func (x *OptionAgent) End(r float64, next int, terminated bool) {
 }
 
 // SetObservation implements lanes.OptionLearner.
-func (x *OptionAgent) SetObservation(s int) { x.facing = s }
+func (x *OptionLearner) SetObservation(s int) { x.facing = s }
 
 // Learn implements lanes.OptionLearner.
-func (x *OptionAgent) Learn(r float64, next int) {
+func (x *OptionLearner) Learn(r float64, next int) {
 	x.learn(r, next)
 	x.facing = next
 }
 
-func (x *OptionAgent) learn(r float64, next int) {
+func (x *OptionLearner) learn(r float64, next int) {
 	if x.ensemble.Observe(r, next) {
 		x.Trigger.due = true
 	}
@@ -155,7 +155,7 @@ func (x *OptionAgent) learn(r float64, next int) {
 }
 
 // arrive records that an action is to be taken in s.
-func (x *OptionAgent) arrive(s int) {
+func (x *OptionLearner) arrive(s int) {
 	x.Terminals.Remove(s)
 	if !x.within {
 		x.begin(s)
@@ -164,7 +164,7 @@ func (x *OptionAgent) arrive(s int) {
 }
 
 // Act implements finite.Learner.
-func (x *OptionAgent) Act(s int) int {
+func (x *OptionLearner) Act(s int) int {
 	x.arrive(s)
 	x.State = s
 	switch {
@@ -189,7 +189,7 @@ func (x *OptionAgent) Act(s int) int {
 // learnMember goes on with the best policy of the member that is followed, as it is now: if
 // the member is right, it is no worse, and if it is wrong, it is given up sooner
 // (docs/theory.md §3.2). If there is none, the policy stays what it was.
-func (x *OptionAgent) learnMember(s int) {
+func (x *OptionLearner) learnMember(s int) {
 	m, err := x.ensemble.Member(x.member)
 	if err != nil {
 		return
@@ -203,14 +203,14 @@ func (x *OptionAgent) learnMember(s int) {
 
 // solveMean makes the best policy of the mean model the plan. If there is no mean model,
 // the plan stays what it was.
-func (x *OptionAgent) solveMean(s int) {
+func (x *OptionLearner) solveMean(s int) {
 	if m, err := x.ensemble.Mean(); err == nil {
 		x.solver.Solve(m, s, lowest)
 	}
 }
 
 // SetOptionKinds implements lanes.OptionLearner.
-func (x *OptionAgent) SetOptionKinds(kinds []options.Kind) error {
+func (x *OptionLearner) SetOptionKinds(kinds []options.Kind) error {
 	if err := options.CheckKinds(kinds); err != nil {
 		return lanes.Unsupported("%v", err)
 	}
@@ -235,14 +235,14 @@ func (x *OptionAgent) SetOptionKinds(kinds []options.Kind) error {
 const mostDeclared = 1000
 
 // Declare implements lanes.Declarer.
-func (x *OptionAgent) Declare(list []options.DeclaredOption) error {
+func (x *OptionLearner) Declare(list []options.DeclaredOption) error {
 	x.config.Declared, x.Reduction = list, nil
 	return nil
 }
 
 // DescribeDecision implements lanes.OptionLearner. Between plans it describes the problem
 // of the last one.
-func (x *OptionAgent) DescribeDecision(p *options.Problem) error {
+func (x *OptionLearner) DescribeDecision(p *options.Problem) error {
 	if !x.offered {
 		return lanes.Unsupported("no options have been offered")
 	}
@@ -280,7 +280,7 @@ const mostHeld = 1000
 
 // reduce makes the bandit over options of the present belief. If it fails, that of
 // before remains.
-func (x *OptionAgent) reduce(s int) error {
+func (x *OptionLearner) reduce(s int) error {
 	members := make([]*mdp.Tabular, x.ensemble.Len())
 	for k := range members {
 		var err error
@@ -306,7 +306,7 @@ func (x *OptionAgent) reduce(s int) error {
 }
 
 // Choose implements lanes.OptionLearner.
-func (x *OptionAgent) Choose(option int) int {
+func (x *OptionLearner) Choose(option int) int {
 	x.followed = greedily
 	x.member = -1
 	if x.some {
@@ -323,13 +323,13 @@ func (x *OptionAgent) Choose(option int) int {
 }
 
 // GreedyPolicy implements lanes.OptionLearner. Before the first plan it is action 0.
-func (x *OptionAgent) GreedyPolicy(dst []int) ([]int, error) {
+func (x *OptionLearner) GreedyPolicy(dst []int) ([]int, error) {
 	return append(dst, x.solver.Policy[0]...), nil
 }
 
 // GreedyAction implements lanes.Greedy: it is the action of the mean model's best policy,
 // solved once in an evaluation.
-func (x *OptionAgent) GreedyAction(s int) int {
+func (x *OptionLearner) GreedyAction(s int) int {
 	if !x.solved {
 		x.solveMean(s)
 		x.solved = true

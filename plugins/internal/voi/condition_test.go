@@ -67,7 +67,7 @@ func TestConditionT(t *testing.T) {
 func TestPrizesByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	compared, positive, several := 0, 0, 0
-	for _, rule := range []Rule{Sup, Mean} {
+	for _, rule := range []GainKind{Sup, Mean} {
 		for at := range 8 {
 			horizon, p := []float64{4, 60, 500, 5000}[at/2], walk(t, rule, 300)
 			if at%2 == 1 {
@@ -149,7 +149,7 @@ func TestPrizesByDefinition(t *testing.T) {
 
 // arms is a planner for a bandit of three arms that were pulled 100 times each. They paid 1 in 50,
 // 45 and 40 pulls, and else 0.
-func arms(rule Rule) *Planner {
+func arms(rule GainKind) *Planner {
 	p := NewPlanner(NewBelief(3, 0, 1), rule)
 	p.AddState()
 	for k := range 300 {
@@ -646,7 +646,7 @@ func TestShareOfStaying(t *testing.T) {
 func TestImprovementsAreNotLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	left, all := 0, 0
-	for _, rule := range []Rule{Sup, Mean} {
+	for _, rule := range []GainKind{Sup, Mean} {
 		for k := range 8 {
 			horizon := math.Exp2(12 * rng.Float64())
 			steps := 10 + 30*k

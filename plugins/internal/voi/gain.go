@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Rule is the way in which the gain of trying a pair follows from the distribution of the
+// GainKind is the way in which the gain of trying a pair follows from the distribution of the
 // improvement D that its outcomes may show.
-type Rule int
+type GainKind int
 
-// The rules.
+// The kinds of gain.
 const (
 	// Sup is sup_δ δ·P(D ≥ δ): the threshold of the paper.
-	Sup Rule = iota
+	Sup GainKind = iota
 	// Mean is E D⁺, the value of information. It is never less than Sup.
 	Mean
 )
@@ -23,7 +23,7 @@ type improvement struct{ p, d float64 }
 
 // gain returns what a population of improvements is worth, and the probability of those that
 // count. It overwrites the population.
-func (r Rule) gain(population []improvement) (gain, succeeds float64) {
+func (r GainKind) gain(population []improvement) (gain, succeeds float64) {
 	if r == Mean {
 		for _, x := range population {
 			if x.d > 0 {

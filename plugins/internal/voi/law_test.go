@@ -59,7 +59,7 @@ func (p *Planner) step(rng *rand.Rand, s, a int) (reward float64, next int) {
 // fails with a probability below 1 %; the seeds are fixed.
 func TestLawOfGains(t *testing.T) {
 	const runs, steps = 150, 150
-	for _, rule := range []Rule{Sup, Mean} {
+	for _, rule := range []GainKind{Sup, Mean} {
 		rng := rand.New(rand.NewPCG(11, 12))
 		predicted, realised, squares := 0.0, 0.0, 0.0
 		for range runs {

@@ -7,7 +7,7 @@ import "math"
 // the cost.
 type Planner struct {
 	belief    *Belief
-	rule      Rule
+	rule      GainKind
 	model     meanModel
 	prospects prospects
 	gains     gainEvaluator
@@ -52,7 +52,7 @@ const survey = 0.05
 
 // NewPlanner returns a planner for a belief. From now on the belief belongs to the planner:
 // update it through AddState and Learn only.
-func NewPlanner(b *Belief, rule Rule) *Planner {
+func NewPlanner(b *Belief, rule GainKind) *Planner {
 	p := &Planner{belief: b, rule: rule}
 	p.model.belief = b
 	p.gains = gainEvaluator{model: &p.model, prospects: &p.prospects, rule: rule}

@@ -10,7 +10,7 @@ import (
 type gainEvaluator struct {
 	model     *meanModel
 	prospects *prospects
-	rule      Rule
+	rule      GainKind
 
 	finder       routeFinder
 	best, greedy routes         // to the state under evaluation

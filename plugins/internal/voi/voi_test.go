@@ -127,7 +127,7 @@ func TestRowLemma(t *testing.T) {
 }
 
 // walk lets a planner loose on a random task for a while and returns it.
-func walk(t *testing.T, rule Rule, steps int) *Planner {
+func walk(t *testing.T, rule GainKind, steps int) *Planner {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	p := NewPlanner(NewBelief(3, -1, 1), rule)

@@ -2,7 +2,7 @@
 // framework. It imports no testing package, so that go test, rlrun plugin check
 // and any other program can share it.
 //
-// A check returns every broken rule, joined; Broken lists their names. A rule
+// A check returns every broken clause, joined; Broken lists their names. A clause
 // that a check could not try counts as broken: a conformance report without it
 // would be a guess.
 package rltest
@@ -13,137 +13,137 @@ import (
 	"slices"
 )
 
-// Rule names one clause of the contract.
-type Rule string
+// Clause names one clause of the contract.
+type Clause string
 
-// The rules of environments.
+// The clauses of environments.
 const (
 	// Works: valid calls succeed and nothing panics.
-	Works Rule = "works"
+	Works Clause = "works"
 	// SpecValid: the spec is complete and its spaces and bounds are possible.
-	SpecValid Rule = "spec-valid"
+	SpecValid Clause = "spec-valid"
 	// SpecConstant: the spec is the same whenever it is asked for.
-	SpecConstant Rule = "spec-constant"
+	SpecConstant Clause = "spec-constant"
 	// ObservationInSpace: every observation is in the observation space.
-	ObservationInSpace Rule = "observation-in-space"
+	ObservationInSpace Clause = "observation-in-space"
 	// FiniteReward: no reward is NaN or infinite.
-	FiniteReward Rule = "finite-reward"
+	FiniteReward Clause = "finite-reward"
 	// RewardInBounds: every reward is within the bounds that the spec declares.
-	RewardInBounds Rule = "reward-in-bounds"
+	RewardInBounds Clause = "reward-in-bounds"
 	// SameSeedSameEpisode: seed and actions determine an episode, whatever the
 	// environment was used for before.
-	SameSeedSameEpisode Rule = "same-seed-same-episode"
+	SameSeedSameEpisode Clause = "same-seed-same-episode"
 	// NeedsResetFirst: a step before the first reset is an error wrapping
 	// framework.ErrNeedsReset.
-	NeedsResetFirst Rule = "needs-reset-before-the-first-episode"
+	NeedsResetFirst Clause = "needs-reset-before-the-first-episode"
 	// NeedsResetAfter: so is a step after the last one of an episode. It is tried
 	// unless the spec says Continuing; then EndsNever is.
-	NeedsResetAfter Rule = "needs-reset-after-an-episode"
+	NeedsResetAfter Clause = "needs-reset-after-an-episode"
 	// EndsNever: an environment whose spec says Continuing ends no episode.
-	EndsNever Rule = "continuing-ends-never"
+	EndsNever Clause = "continuing-ends-never"
 	// InvalidAction: an action outside the action space is an error wrapping
 	// framework.ErrInvalidAction. There are action spaces without an outside.
-	InvalidAction Rule = "invalid-action"
+	InvalidAction Clause = "invalid-action"
 	// ReturnsOwnSlices: a returned slice does not change afterwards.
-	ReturnsOwnSlices Rule = "returns-own-slices"
+	ReturnsOwnSlices Clause = "returns-own-slices"
 	// InputUnchanged: a call does not write to what it is given.
-	InputUnchanged Rule = "input-unchanged"
+	InputUnchanged Clause = "input-unchanged"
 	// NewEpisodeIsClean: a lane that starts an episode answers with reward 0 and
 	// without flags.
-	NewEpisodeIsClean Rule = "new-episode-is-clean"
+	NewEpisodeIsClean Clause = "new-episode-is-clean"
 	// FillsColumns: a step writes every entry of a lane that is not idle: it does
 	// not rely on what the caller's columns held.
-	FillsColumns Rule = "fills-columns"
+	FillsColumns Clause = "fills-columns"
 	// IdleUntouched: a lane whose signal is Idle keeps its entries in every
 	// column, and takes no notice of the call.
-	IdleUntouched Rule = "idle-untouched"
+	IdleUntouched Clause = "idle-untouched"
 	// LanesIndependent: a lane yields what it would yield alone.
-	LanesIndependent Rule = "lanes-independent"
+	LanesIndependent Clause = "lanes-independent"
 	// NamesLane: an error for which one lane is to blame wraps a
 	// *vector.LaneError with that lane.
-	NamesLane Rule = "error-names-lane"
+	NamesLane Clause = "error-names-lane"
 	// ModelFits: an environment with models has one for every lane, with as many
 	// actions as the action space and expected rewards within the spec's bounds.
-	ModelFits Rule = "model-fits"
+	ModelFits Clause = "model-fits"
 	// RenderChangesNothing: an environment that can be rendered is drawn as text, or as
 	// frames of one size, or both, and the drawing does not change what follows.
-	RenderChangesNothing Rule = "render-changes-nothing"
+	RenderChangesNothing Clause = "render-changes-nothing"
 	// MeasureChangesNothing: the metrics of an environment or agent can be read after every
 	// step, though some may have no value then. Reading them does not change what follows.
-	MeasureChangesNothing Rule = "measuring-changes-nothing"
+	MeasureChangesNothing Clause = "measuring-changes-nothing"
 )
 
-// The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
+// The clauses of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
 // LanesIndependent also hold for them.
 const (
 	// ActionInSpace: every action that is used is in the action space.
-	ActionInSpace Rule = "action-in-space"
+	ActionInSpace Clause = "action-in-space"
 	// SameSeedSameActions: seed and feedback determine the actions.
-	SameSeedSameActions Rule = "same-seed-same-actions"
+	SameSeedSameActions Clause = "same-seed-same-actions"
 	// NewRunForgets: after a new run starts, nothing of the one before is left.
-	NewRunForgets Rule = "new-run-forgets"
+	NewRunForgets Clause = "new-run-forgets"
 	// NewEpisodeTeachesNothing: of a call that starts an episode an agent takes
 	// the observation only.
-	NewEpisodeTeachesNothing Rule = "new-episode-teaches-nothing"
+	NewEpisodeTeachesNothing Clause = "new-episode-teaches-nothing"
 	// LearningOff: rewards in calls with the signal Evaluate change no action, then
 	// or later.
-	LearningOff Rule = "learning-off-changes-nothing"
+	LearningOff Clause = "learning-off-changes-nothing"
 	// RoundTrips: an agent that can be saved goes on, wherever it is loaded, as the
 	// one that was saved.
-	RoundTrips Rule = "save-and-load-round-trips"
+	RoundTrips Clause = "save-and-load-round-trips"
 )
 
-// The rules of agents with options, vector.OptionAgent. Works, InputUnchanged,
+// The clauses of agents with options, vector.OptionAgent. Works, InputUnchanged,
 // FillsColumns, LanesIndependent and NewRunForgets also hold for their decisions.
 const (
 	// ProblemSound: every decision that a lane faces passes options.Problem.Check.
-	ProblemSound Rule = "problem-sound"
+	ProblemSound Clause = "problem-sound"
 	// SameSeedSameProblems: seed, feedback and choices determine the decisions that
 	// a lane faces, and its actions.
-	SameSeedSameProblems Rule = "same-seed-same-problems"
+	SameSeedSameProblems Clause = "same-seed-same-problems"
 	// EpochlessIsStep: StepOptions without epochs is Step.
-	EpochlessIsStep Rule = "without-epochs-a-step"
+	EpochlessIsStep Clause = "without-epochs-a-step"
 	// ChoiceActs: a choice selects an action in the action space in its lane, and
 	// changes no other lane's.
-	ChoiceActs Rule = "choice-acts"
+	ChoiceActs Clause = "choice-acts"
 	// GreedyIsPolicy: the greedy option does in every observation what GreedyPolicy
 	// says, which is an error wrapping framework.ErrUnsupported where observations
 	// or actions are not Discrete.
-	GreedyIsPolicy Rule = "greedy-option-is-greedy-policy"
+	GreedyIsPolicy Clause = "greedy-option-is-greedy-policy"
 )
 
-// The rules of plugins.
+// The clauses of plugins.
 const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
-	Described Rule = "described"
+	Described Clause = "described"
 	// Capable: the description lists an ability ("model", "render", "frames", … of
 	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
 	// environment may refuse to draw what it lists, where a library is missing. It needs no model
 	// where its task changes in a run and it measures the regret itself.
-	Capable Rule = "abilities-are-true"
+	Capable Clause = "abilities-are-true"
 )
 
-// Violation is one broken rule.
+// Violation is one broken clause.
 type Violation struct {
-	Rule Rule  // that was broken
-	Err  error // how it was broken
+	Clause Clause // that was broken
+	Err    error  // how it was broken
 }
 
-// Error names the rule.
-func (v *Violation) Error() string { return fmt.Sprintf("%s: %v", v.Rule, v.Err) }
+// Error names the clause.
+func (v *Violation) Error() string { return fmt.Sprintf("%s: %v", v.Clause, v.Err) }
 
-// Unwrap returns how the rule was broken.
+// Unwrap returns how the clause was broken.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// Broken returns the rules that the error of a check says are broken.
-func Broken(err error) []Rule {
-	var rules []Rule
+// Broken returns the clauses that the error of a check says are broken.
+func Broken(err error) []Clause {
+	var clauses []Clause
 	var walk func(error)
 	walk = func(err error) {
 		switch e := err.(type) {
 		case *Violation:
-			rules = append(rules, e.Rule)
+			clauses = append(clauses, e.Clause)
 		case interface{ Unwrap() []error }:
 			for _, err := range e.Unwrap() {
 				walk(err)
@@ -153,47 +153,47 @@ func Broken(err error) []Rule {
 		}
 	}
 	walk(err)
-	return rules
+	return clauses
 }
 
-// ErrUntried is how a rule is broken that could not be tried: alone where the check
+// ErrUntried is how a clause is broken that could not be tried: alone where the check
 // ended before, or with the reason.
 var ErrUntried = errors.New("could not be tried")
 
-// report collects what a check finds, the first violation of every rule.
+// report collects what a check finds, the first violation of every clause.
 type report struct {
-	tried      []Rule
+	tried      []Clause
 	violations []*Violation
 }
 
-// try notes that a rule has been tried, and breaks it if err is not nil.
-func (r *report) try(rule Rule, err error) {
-	if !slices.Contains(r.tried, rule) {
-		r.tried = append(r.tried, rule)
+// try notes that a clause has been tried, and breaks it if err is not nil.
+func (r *report) try(clause Clause, err error) {
+	if !slices.Contains(r.tried, clause) {
+		r.tried = append(r.tried, clause)
 	}
 	if err != nil {
-		r.fail(rule, err)
+		r.fail(clause, err)
 	}
 }
 
-// holds notes that a rule has been tried, and breaks it for the reason unless it holds.
-func (r *report) holds(rule Rule, ok bool, reason string, args ...any) {
+// holds notes that a clause has been tried, and breaks it for the reason unless it holds.
+func (r *report) holds(clause Clause, ok bool, reason string, args ...any) {
 	var err error
 	if !ok {
 		err = fmt.Errorf(reason, args...)
 	}
-	r.try(rule, err)
+	r.try(clause, err)
 }
 
-func (r *report) fail(rule Rule, err error) {
-	if !slices.ContainsFunc(r.violations, func(v *Violation) bool { return v.Rule == rule }) {
-		r.violations = append(r.violations, &Violation{Rule: rule, Err: err})
+func (r *report) fail(clause Clause, err error) {
+	if !slices.ContainsFunc(r.violations, func(v *Violation) bool { return v.Clause == clause }) {
+		r.violations = append(r.violations, &Violation{Clause: clause, Err: err})
 	}
 }
 
 // comparison says how lanes are compared with the same lanes alone.
 type comparison struct {
-	same               Rule   // equal calls get equal answers
+	same               Clause // equal calls get equal answers
 	again, dirty, lane string // what is compared, in words
 }
 
@@ -227,12 +227,12 @@ func (r *report) alone(c comparison, together [][]string, play func(lane int, di
 	return alone, nil
 }
 
-// result breaks those of the wanted rules that were not tried, and returns all
+// result breaks those of the wanted clauses that were not tried, and returns all
 // violations.
-func (r *report) result(wanted ...Rule) error {
-	for _, rule := range wanted {
-		if !slices.Contains(r.tried, rule) {
-			r.fail(rule, ErrUntried)
+func (r *report) result(wanted ...Clause) error {
+	for _, clause := range wanted {
+		if !slices.Contains(r.tried, clause) {
+			r.fail(clause, ErrUntried)
 		}
 	}
 	var errs []error
