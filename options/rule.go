@@ -19,6 +19,8 @@ type Rule struct {
 	// uses no such bound.
 	Bounds []bandit.IndexKind
 	Trials bool // it needs Problem.Trials
+	// Horizon says that choices depend on DeciderConfig.Horizon, and with it on what exploring costs.
+	Horizon bool
 
 	begin   func(c *Comparison)                         // prepares c for the comparisons of one problem
 	compare func(c *Comparison, x int) ComparisonResult // compares option x, which is not the greedy one, with the greedy one

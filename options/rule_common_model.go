@@ -16,9 +16,10 @@ import (
 //	U⁺: (1−ρ)ζ sup δp − ρ(v̄(y)−v̄(x))
 //	V:  (1−ρ)ζ mean D_k⁺ − ρ(v̄(y)−v̄(x))
 var RuleCommonModel = &Rule{
-	Name:   "common-model",
-	Doc:    "with the greedy option, model by model",
-	Bounds: everyBound,
+	Name:    "common-model",
+	Doc:     "with the greedy option, model by model",
+	Bounds:  everyBound,
+	Horizon: true,
 	begin: func(c *Comparison) {
 		y, bound := c.row(c.Greedy), c.Config.LowerBound
 		sum, size := 0.0, 0.0

@@ -11,9 +11,10 @@ import (
 // (docs/theory.md §1.9). It respects that the greedy value is uncertain, but not that
 // values go together.
 var RuleIndex = &Rule{
-	Name:   "index",
-	Doc:    "by index; the option of the largest index is chosen",
-	Bounds: everyBound,
+	Name:    "index",
+	Doc:     "by index; the option of the largest index is chosen",
+	Bounds:  everyBound,
+	Horizon: true,
 	begin: func(c *Comparison) {
 		if c.table == nil {
 			c.table = bandit.NewIndexTable(c.Config.Bound, 1, c.members)

@@ -6,10 +6,11 @@ import "github.com/rlrun/rlrun/bandit"
 // if this value were known. It is Algorithm 1 of the paper: (★) of
 // docs/theory.md §1.1 for the bound U, §1.8 for the other bounds.
 var RuleOptimistic = &Rule{
-	Name:   "optimistic",
-	Doc:    "with the mean value of the greedy option (the paper's Algorithm 1)",
-	Bounds: everyBound,
-	begin:  func(c *Comparison) { c.mean = c.population(&c.Problem, c.Greedy).Mean() },
+	Name:    "optimistic",
+	Doc:     "with the mean value of the greedy option (the paper's Algorithm 1)",
+	Bounds:  everyBound,
+	Horizon: true,
+	begin:   func(c *Comparison) { c.mean = c.population(&c.Problem, c.Greedy).Mean() },
 	compare: func(c *Comparison, x int) ComparisonResult {
 		if c.Arms[x].Class == Uninformed {
 			return c.uninformed(x)

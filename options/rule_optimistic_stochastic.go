@@ -7,9 +7,10 @@ import "github.com/rlrun/rlrun/bandit"
 // δp − ρ(1−p)(v̄(y)−b). For an uninformed option it is (B) of docs/theory.md §3.2
 // with that δ.
 var RuleOptimisticStochastic = &Rule{
-	Name:   "optimistic-stochastic",
-	Doc:    "by a member drawn for each option (the paper's Algorithm 2)",
-	Bounds: []bandit.IndexKind{bandit.U},
+	Name:    "optimistic-stochastic",
+	Doc:     "by a member drawn for each option (the paper's Algorithm 2)",
+	Bounds:  []bandit.IndexKind{bandit.U},
+	Horizon: true,
 	begin: func(c *Comparison) {
 		c.mean = c.population(&c.Problem, c.Greedy).Mean()
 		c.common, c.exact = -1, true

@@ -27,7 +27,9 @@ func (p *Plan) checkEffects() error {
 	needs := func(other, beside string) error {
 		return fmt.Errorf("has no effect %s: leave it out, or %s", beside, other)
 	}
-	ownHorizon := func(a Component) bool { return a.Exploration == nil || a.Exploration.Horizon != nil }
+	discounted := func(a Component) bool { // the discount is the horizon of its exploration
+		return a.Exploration != nil && a.Exploration.Horizon == nil && a.Exploration.weighs()
+	}
 	err := cmp.Or(At(twice(c.Outputs), "outputs"), At(twice(c.Record.Metrics), "record", "metrics"), At(twice(c.Report.Metrics), "report", "metrics"))
 	if err != nil {
 		return err
@@ -44,7 +46,7 @@ func (p *Plan) checkEffects() error {
 		path Path
 		err  error
 	}{
-		{c.Steps > 0 && c.MetricDiscount() != defaultDiscount && !result.DiscountedReturn.In(c.Record.Metrics) && !slices.ContainsFunc(p.Agents, func(a Component) bool { return !ownHorizon(a) }),
+		{c.Steps > 0 && c.MetricDiscount() != defaultDiscount && !result.DiscountedReturn.In(c.Record.Metrics) && !slices.ContainsFunc(p.Agents, discounted),
 			Path{"discount"}, needs("record "+string(result.DiscountedReturn), "on metrics that are not discounted")},
 		{c.Steps > 0 && *c.Record.Decisions != defaultDecisions && !p.Explores(), Path{"record", "decisions"}, needs("give an agent exploration", "where no agent has exploration")},
 		{c.Steps > 0 && c.Transport != "" && !slices.ContainsFunc(slices.Concat(p.Environments, p.Agents), func(x Component) bool { return x.Transport == "" }),
@@ -76,6 +78,16 @@ func twice[T ~string](list []T) error {
 	return nil
 }
 
+// weighs tells whether choices depend on the horizon. A rule of a plugin gets it in its questions.
+func (x *Exploration) weighs() bool {
+	o, err := x.Settings(nil, 1, 0)
+	if err != nil { // which check has told
+		return true
+	}
+	rule, _, err := options.RuleAndKinds(o.Decider.Rule, o.Kinds)
+	return err != nil || o.RuleName != "" || rule.Horizon
+}
+
 // checkEffects refuses keys of an exploration that change nothing beside its others. o is what
 // they mean.
 func (x *Exploration) checkEffects(o explore.Config) error {
@@ -92,14 +104,38 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		beside, other = "the rule "+rule.String(), "choose a rule with bounds, such as "+options.RuleOptimistic.String()
 	}
 	w := x.Commitment
+	if w == nil {
+		w = &Commitment{}
+	}
+	shortest, longest := max(w.Floor, 1), o.Commitment.Most()
+	var estimated []string // keys of the estimate
+	for _, k := range []struct {
+		name  string
+		given bool
+	}{{"statistic", w.Statistic == "mean"}, {"epsilon", w.Epsilon != 0}, {"quantile", w.Quantile != 0}, {"tv", w.TV != 0}, {"scale", w.Scale != 0}} {
+		if k.given {
+			estimated = append(estimated, k.name)
+		}
+	}
+	onlyGreedy := len(x.Options) > 0 && !slices.ContainsFunc(x.Options, func(name string) bool { return name != options.Greedy.String() })
 	switch {
 	case x.Bound != "" && !bounded:
 		return FieldErrorf("bound", "has no effect with %s: leave it out, or %s", beside, other)
 	case x.LowerBound != nil && (!bounded || o.Decider.Bound != bandit.U):
 		return FieldErrorf("lower_bound", "has no effect with %s: leave it out, or %s", beside, other)
-	case w != nil && (w.Epsilon != 0 || w.Statistic == "mean") && o.Estimator == explore.Autocorrelation:
+	case x.Horizon != nil && !x.weighs():
+		return FieldErrorf("horizon", "has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic)
+	case w.Return && !x.weighs():
+		return At(fmt.Errorf("has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic), "commitment", "return")
+	case onlyGreedy && rule != options.RuleNever:
+		return FieldErrorf("options", "%s alone leaves the rule nothing to decide: add a kind to explore with, such as %s, or choose the rule %s", options.Greedy, options.Members, options.RuleNever)
+	case rule == options.RuleNever && o.RuleName == "" && len(x.Options) > 0 && !onlyGreedy && !slices.Contains(o.Kinds, options.Pairs):
+		return FieldErrorf("options", "have no effect with the rule %s, which follows the greedy option whatever the others are: leave them out, or choose a rule that explores, such as %s", rule, options.RuleOptimistic)
+	case shortest == longest && w.Fixed == 0 && len(estimated) > 0:
+		return At(fmt.Errorf("has no effect where floor and cap are both %d: leave it out, or set them apart", longest), "commitment", estimated[0])
+	case (w.Epsilon != 0 || w.Statistic == "mean") && o.Estimator == explore.Autocorrelation:
 		return FieldErrorf("commitment", "statistic and epsilon have no effect with the estimator %s: leave them out, or give the estimator %s", o.Estimator, explore.Counts)
-	case w != nil && w.Quantile != 0 && o.Estimator == explore.Autocorrelation:
+	case w.Quantile != 0 && o.Estimator == explore.Autocorrelation:
 		return FieldErrorf("commitment", "quantile has no effect with the estimator %s: leave it out, or give the estimator %s", o.Estimator, explore.Counts)
 	}
 	return nil

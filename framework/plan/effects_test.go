@@ -13,7 +13,7 @@ import (
 // works. The same key is accepted where it has an effect.
 func TestKeysWithoutEffectAreRefused(t *testing.T) {
 	base := map[string]string{
-		"runs": `2`, "steps": `100`, "environments": `[{"plugin":"chain"}]`, "agents": `[{"plugin":"q-learning"},{"plugin":"bootstrap-q","exploration":{"rule":"vpi"}}]`,
+		"runs": `2`, "steps": `100`, "environments": `[{"plugin":"chain"}]`, "agents": `[{"plugin":"q-learning"},{"plugin":"bootstrap-q","exploration":{"rule":"optimistic"}}]`,
 	}
 	const one, plain, warm = `[{"plugin":"a"}]`, `[{"plugin":"a"},{"plugin":"b"}]`, `[{"plugin":"a","warm_start":"d"},{"plugin":"b","warm_start":"d"}]`
 	explorer := func(x string) string { return `[{"plugin":"a"},{"plugin":"b","exploration":` + x + `}]` }
@@ -44,6 +44,17 @@ func TestKeysWithoutEffectAreRefused(t *testing.T) {
 		{keys{"agents": explorer(`{"rule":"gain","lower_bound":0}`)}, "lower_bound: has no effect with the rule gain", keys{"agents": explorer(`{"rule":"optimistic","lower_bound":0}`)}},
 		{keys{"agents": explorer(`{"rule":"optimistic","bound":"V","lower_bound":0}`)}, "lower_bound: has no effect with the bound V: leave it out, or choose the bound U", nil},
 		{keys{"agents": explorer(`{"rule":"optimistic","commitment":{"estimator":"autocorrelation","quantile":1}}`)}, "commitment: quantile has no effect with the estimator autocorrelation", keys{"agents": explorer(`{"rule":"optimistic","commitment":{"quantile":1}}`)}},
+		{keys{"agents": explorer(`{"rule":"vpi","horizon":{"gamma":0.5}}`)}, "horizon: has no effect with the rule vpi, which uses no horizon: leave it out, or choose a rule that does, such as optimistic", keys{"agents": explorer(`{"rule":"index","horizon":{"gamma":0.5}}`)}},
+		{keys{"agents": explorer(`{"options":["pair"],"horizon":{"gamma":0.5}}`)}, "horizon: has no effect with the rule gain", keys{"agents": explorer(`{"horizon":{"gamma":0.5}}`)}},
+		{keys{"agents": explorer(`{"rule":"posterior-sampling","commitment":{"return":true}}`)}, "commitment.return: has no effect with the rule posterior-sampling", keys{"agents": explorer(`{"rule":"./r.py","horizon":{"gamma":0.5},"commitment":{"return":true}}`)}},
+		{keys{"discount": `0.5`, "record": `{"metrics":["reward"]}`, "agents": explorer(`{"rule":"vpi"}`)}, "discount: has no effect", nil},
+		{keys{"agents": explorer(`{"rule":"never","options":["constants"]}`)}, "options: have no effect with the rule never", keys{"agents": explorer(`{"rule":"never","options":["pair"]}`)}},
+		{keys{"agents": explorer(`{"rule":"never","options":["./o.yaml"]}`)}, "options: have no effect with the rule never", keys{"agents": explorer(`{"rule":"never","options":["greedy"]}`)}},
+		{keys{"agents": explorer(`{"rule":"index","options":["greedy"]}`)}, "options: greedy alone leaves the rule nothing to decide", keys{"agents": explorer(`{"rule":"index","options":["greedy","members"]}`)}},
+		{keys{"agents": explorer(`{"rule":"./r.py","options":["greedy"]}`)}, "options: greedy alone leaves the rule nothing to decide", nil},
+		{keys{"agents": explorer(`{"commitment":{"floor":5,"cap":5,"tv":0.1}}`)}, "commitment.tv: has no effect where floor and cap are both 5: leave it out, or set them apart", keys{"agents": explorer(`{"commitment":{"floor":5,"cap":6,"tv":0.1}}`)}},
+		{keys{"agents": explorer(`{"commitment":{"floor":2000,"scale":2}}`)}, "commitment.scale: has no effect where floor and cap are both 2000", keys{"agents": explorer(`{"commitment":{"floor":2000,"cap":4000,"scale":2}}`)}},
+		{keys{"agents": explorer(`{"commitment":{"cap":1,"statistic":"mean"}}`)}, "commitment.statistic: has no effect where floor and cap are both 1", nil},
 	} {
 		for _, try := range []struct {
 			keys keys
