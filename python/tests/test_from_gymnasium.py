@@ -21,11 +21,12 @@ from gymnasium import spaces as gs
 from scipy import stats
 
 import rlrun
-from rlrun import spaces
+from rlrun import _gymnasium_spaces, spaces
 from rlrun._from_gymnasium_batches import CartPoleBatch, FunctionalBatch
 from rlrun._from_gymnasium_seeds import narrow, seed_bits
 from rlrun._gymnasium_spaces import decoder, from_gymnasium
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
+from rlrun._server import FEW_LANES
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
 from rlrun.from_gymnasium import GymnasiumPlugin, Painter, names_of
@@ -88,7 +89,7 @@ def episodes(client: EnvironmentClient, lane: int, n: int, calls: int) -> Iterat
     ],
     ids=str,
 )
-@pytest.mark.parametrize("lanes", [1, 3])
+@pytest.mark.parametrize("lanes", [1, FEW_LANES + 2])
 def test_draw_for_draw(bridge, name: str, kwargs: dict[str, Any], lanes: int) -> None:
     """A lane is Gymnasium itself, bit for bit, the last observation of every episode included."""
     ends = follow(bridge, name, kwargs, lanes, calls=600, bits=64)
@@ -133,8 +134,34 @@ def follow(bridge, name: str, kwargs: dict[str, Any], lanes: int, calls: int, bi
     ],
 )
 def test_batches(name: str, kind: type[VectorEnvironment]) -> None:
-    """Gymnasium's own batch is used where it has one."""
+    """Gymnasium's own batch is used where it has one, but where there are few lanes."""
     assert type(GymnasiumPlugin(name).environment(b"{}")) is kind
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_elements_are_read_as_many(dtype) -> None:
+    """The fast way to read a small box judges every value as the slow one, which says what is wrong."""
+    low, high = np.array([-1.1, -np.inf, 0, 2]), np.array([1.1, np.inf, 0, np.inf])
+    space = gymnasium.spaces.Box(low.astype(dtype), high.astype(dtype), dtype=np.dtype(dtype).type)
+    box = _gymnasium_spaces._box(space)
+    fast = _gymnasium_spaces._read_box(box, "x")
+    edge = np.array([1.1, -1.1], dtype)
+    values = [*edge, *np.nextafter(edge, np.array([2, -2], dtype)), 0, 1, 2, -2, 1e30, np.inf, -np.inf, np.nan]
+
+    def answer(read, x) -> Any:
+        try:
+            return read(x).tobytes()
+        except rlrun.InvalidAnswer as e:
+            return str(e)
+
+    rng = np.random.default_rng(1)
+    fine = 0
+    for _ in range(2000):
+        x = np.where(rng.random(4) < 0.6, [0, 0, 0, 2], rng.choice(values, 4)).astype(dtype)
+        expected = answer(lambda x: _gymnasium_spaces._in_box(box, x, "x"), x)
+        assert answer(fast, x) == expected
+        fine += isinstance(expected, bytes)
+    assert 200 < fine < 1800
 
 
 def test_the_end_of_long_episodes(bridge) -> None:

@@ -61,6 +61,8 @@ class _Batch(VectorEnvironment):
     """A batch that make makes for a number of lanes."""
 
     id = ""
+    copies: Callable[[], VectorEnvironment] | None = None
+    """Makes single copies in the batch's place, which are faster where there are few lanes."""
     _env: Any  # since open
 
     def __init__(self, make: Callable[[int], Any], spec: Spec) -> None:

@@ -7,6 +7,7 @@ converted. What rlrun has no space for is refused, with a cure.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
@@ -65,7 +66,7 @@ def from_gymnasium(space: gs.Space[Any], numbered: bool | None = None) -> tuple[
         return spaces.Discrete(int(space.n), int(space.start)), reader(space)
     if isinstance(space, gs.Box):
         box = _box(space)
-        return box, lambda x: _in_box(box, x, "the observation")
+        return box, _read_box(box, "the observation")
     if _flattens(space):
         flat, encode = from_gymnasium(gs.flatten_space(space))
         read = reader(space)
@@ -139,8 +140,8 @@ def reader(space: gs.Space[Any], name: str = "the observation") -> Callable[[Any
     if isinstance(space, gs.Discrete):
         return lambda x: _in_discrete(space, x, name)
     if isinstance(space, gs.Box):
-        box = _box(space)
-        return lambda x: _in_box(box, x, name).astype(space.dtype)
+        read_box = _read_box(_box(space), name)
+        return lambda x: read_box(x).astype(space.dtype)
     if isinstance(space, (gs.MultiDiscrete, gs.MultiBinary)):
         return lambda x: _in_product(space, x, name)
     if isinstance(space, gs.Dict):
@@ -203,6 +204,36 @@ def advice() -> Iterator[None]:
     except InvalidAnswer as e:
         e.args = (f"{e}. Name a wrapper that corrects it, {OWN}",)
         raise
+
+
+FEW = 16
+"""Up to how many elements are compared faster as a list than by NumPy."""
+
+
+def _read_box(box: spaces.Box, name: str) -> Callable[[Any], Array]:
+    """Return what reads an observation of a box. What the fast ways do not know, _in_box judges."""
+    dtype, shape = box.dtype, box.shape
+    if dtype == np.uint8 and np.all(box.low <= 0) and np.all(box.high >= 255):
+
+        def read_bytes(x: Any) -> Array:
+            return x if type(x) is np.ndarray and x.dtype == dtype and x.shape == shape else _in_box(box, x, name)
+
+        return read_bytes
+    if dtype.kind != "f" or not 0 < math.prod(shape) <= FEW:
+        return lambda x: _in_box(box, x, name)
+    most = sys.float_info.max
+    bounds = [np.clip(b, -most, most).ravel().tolist() for b in (box.low, box.high)]
+
+    def read_few(x: Any) -> Array:
+        if type(x) is np.ndarray and x.dtype == dtype and x.shape == shape:
+            for value, low, high in zip(x.ravel().tolist(), *bounds, strict=True):
+                if not low <= value <= high:
+                    break
+            else:
+                return x
+        return _in_box(box, x, name)
+
+    return read_few
 
 
 def _in_box(box: spaces.Box, x: Any, name: str) -> Array:

@@ -38,6 +38,10 @@ from rlrun.rules import OptionSource, Rule, VectorRule
 log = logging.getLogger("rlrun")
 
 
+FEW_LANES = 4
+"""Up to how many lanes single copies are faster than a batch of numpy columns."""
+
+
 class Plugin(Protocol):
     """What is served: an environment or an agent."""
 
@@ -224,6 +228,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         _check_lanes(request.lanes, context)
         try:
             env = self._plugin.environment(request.params)
+            if request.lanes <= FEW_LANES and (copies := getattr(env, "copies", None)):
+                env = copies()
             spec = with_id(env.spec, self._plugin.description.id)
             models = getattr(env, "has_model", "model" in self._plugin.description.abilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))

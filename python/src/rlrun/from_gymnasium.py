@@ -36,7 +36,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator, parse_env_id
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from rlrun import _random_states, params, spaces
-from rlrun._from_gymnasium_batches import batch_of, is_functional
+from rlrun._from_gymnasium_batches import CartPoleBatch, batch_of, is_functional
 from rlrun._from_gymnasium_params import SCHEMA, Settings, load, settings
 from rlrun._from_gymnasium_seeds import WIDTHS, narrow, seed_bits
 from rlrun._gymnasium_spaces import OWN, advice, decoder, from_gymnasium
@@ -152,13 +152,23 @@ class GymnasiumPlugin:
             bits, shares = probe(first, chosen.reset_options)
         finally:
             _close(first)
-        if not chosen.wrappers and not chosen.remake and (batch := batch_of(registered, chosen.arguments, spec)):
-            return batch
-        copies = Copies(
-            lambda: Bridge(lambda: self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter)
-        )
-        copies.has_model = model is not None  # type: ignore[attr-defined]
-        return copies
+        batch = None
+        if not chosen.wrappers and not chosen.remake:
+            batch = batch_of(registered, chosen.arguments, spec)
+            spec = batch.spec if batch else spec
+
+        def make_copies() -> Copies:
+            copies = Copies(
+                lambda: Bridge(
+                    lambda: self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter
+                )
+            )
+            copies.has_model = model is not None  # type: ignore[attr-defined]
+            return copies
+
+        if isinstance(batch, CartPoleBatch):
+            batch.copies = make_copies
+        return batch or make_copies()
 
     def agent(self, _data: bytes) -> Any:
         """Raise Unsupported."""
@@ -371,9 +381,13 @@ class Bridge(Environment):
         observation, reward, terminated, truncated, info = answer
         _check_info("step", info)
         check_reward(reward)
-        with advice():
-            ends = spaces.as_flag(terminated, "terminated"), spaces.as_flag(truncated, "truncated")
-        return TimeStep(self._encode(observation), reward, *ends)
+        if type(terminated) is not bool or type(truncated) is not bool:
+            with advice():
+                terminated, truncated = (
+                    spaces.as_flag(terminated, "terminated"),
+                    spaces.as_flag(truncated, "truncated"),
+                )
+        return TimeStep(self._encode(observation), reward, terminated, truncated)
 
     def model(self) -> Model:
         """Return the model."""
@@ -410,7 +424,7 @@ OLD = f"the environment has the interface of gym before 0.26. Name a wrapper tha
 
 def check_reward(reward: Any) -> None:
     """Raise Unsupported for a reward that is several numbers."""
-    if np.ndim(reward) and np.size(reward) > 1:
+    if not isinstance(reward, (float, int)) and np.ndim(reward) and np.size(reward) > 1:
         raise Unsupported(
             f"rewards have shape {np.shape(reward)}, rlrun takes one number. Name a "
             f"wrapper that makes one of them, such as {MANY}"
@@ -419,7 +433,7 @@ def check_reward(reward: Any) -> None:
 
 def _check_info(method: str, info: Any) -> None:
     """Raise InvalidAnswer if the last entry of an answer is no info, as where a pair is an observation."""
-    if not isinstance(info, Mapping):
+    if type(info) is not dict and not isinstance(info, Mapping):
         kind = type(info).__name__
         raise InvalidAnswer(f"the last entry that {method} returned is a {kind}, must be the info, a dict: {OLD}")
 

@@ -10,6 +10,7 @@ import math
 import numbers
 import operator
 import struct
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Union
@@ -194,7 +195,7 @@ def zeros(space: Space, lanes: int) -> Array:
 
 def from_bytes(space: Space, data: bytes, lanes: int, name: str) -> Array:
     """Return the column that crossed a process boundary, which must not be written to."""
-    dtype = space.dtype.newbyteorder("<")
+    dtype = space.dtype if _LITTLE else space.dtype.newbyteorder("<")
     integers = dtype.kind == "i"
     if integers:  # the first byte is the size of one
         if data[:1] not in (b"\x01", b"\x02", b"\x04", b"\x08"):
@@ -217,11 +218,13 @@ def to_bytes(column: Array | list[int]) -> bytes:
         size = _size(largest)
         return struct.pack(f"<B{len(column)}{_CODES[size]}", size, *column)
     if column.dtype.kind != "i":
-        return np.ascontiguousarray(column, column.dtype.newbyteorder("<")).tobytes()
+        return (column if _LITTLE else column.astype(column.dtype.newbyteorder("<"))).tobytes()
     largest = max(int(column.max()), -1 - int(column.min())) if column.size else 0
     size = _size(largest)
     return bytes([size]) + column.astype(f"<i{size}").tobytes()
 
+
+_LITTLE = sys.byteorder == "little"
 
 _CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 """The formats of integers of so many bytes."""
@@ -263,6 +266,8 @@ def as_entry(space: Space, value: Any, name: str) -> Any:
         if not -(2**63) <= number < 2**63:
             raise InvalidAnswer(f"{name} is {number}, which is not in {space}")
         return number
+    if type(value) is np.ndarray and value.dtype == space.dtype and value.shape == space.shape:
+        return value
     return convert(space.dtype, as_array(value, space.shape, name), name)
 
 
