@@ -14,8 +14,11 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // pythonCommand returns the interpreter that has the package rlrun. If none
@@ -173,5 +176,29 @@ func BenchmarkPython(b *testing.B) {
 		}
 		b.Run("vector_river/"+name, func(b *testing.B) { benchmarkSteps(b, example("vector_river"), nil, "") })
 		b.Run("river/"+name, func(b *testing.B) { benchmarkSteps(b, example("river"), example("epsilon_greedy"), "") })
+	}
+}
+
+// BenchmarkCartPolePython plays whole episodes of Gymnasium's CartPole with an agent in Python, and
+// the plain loop of the same two. cpu-ns/lane is the processor time of a lane's step, of all processes.
+func BenchmarkCartPolePython(b *testing.B) {
+	const script = "testdata/cartpole.py"
+	b.Run("plain", func(b *testing.B) {
+		out := must.Get(exec.Command(pythonCommand(b), script, strconv.Itoa(max(b.N, 10000))).Output())(b)
+		b.ReportMetric(must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b), "cpu-ns/lane")
+	})
+	envs := launchPython(b, plugin.LaunchOptions{}, "-m", "rlrun.from_gymnasium", "CartPole-v1")
+	agents := launchPython(b, plugin.LaunchOptions{}, script)
+	for _, lanes := range []int{1, 4, 16, 64} {
+		b.Run(fmt.Sprintf("lanes=%d", lanes), func(b *testing.B) {
+			env := must.Get(envs.OpenEnvironment(b.Context(), nil, lanes))(b)
+			defer env.Close()
+			agent := must.Get(agents.OpenAgent(b.Context(), nil, env.Spec(), lanes))(b)
+			defer agent.Close()
+			began := processor.Time(envs.Pid(), agents.Pid())
+			must.Get(loop.Run(b.Context(), loop.Batch{Environment: env, Agent: agent, Runs: make([]int, lanes),
+				Seeds: seed.NewSource(1, env.Spec().ID), Steps: b.N, Discount: 1}))(b)
+			b.ReportMetric(float64(processor.Time(envs.Pid(), agents.Pid())-began)/float64(b.N*lanes), "cpu-ns/lane")
+		})
 	}
 }
