@@ -350,7 +350,7 @@ func (a *aggregator) summary() *Summary {
 			if a.meta.Skips(env, agent) {
 				missing = 0
 			}
-			out.Counts = append(out.Counts, Count{Environment: env, Agent: agent, OK: s.ok, Failed: s.failed, Missing: missing, GivenUp: s.givenUp})
+			out.Counts = append(out.Counts, Count{env, agent, Ended{OK: s.ok, Failed: s.failed, Missing: missing, GivenUp: s.givenUp}})
 			out.Failures = append(out.Failures, a.failures[cell{env, agent}]...)
 			if s.choices.Kept > 0 {
 				out.Choices = append(out.Choices, s.choices.done())

@@ -180,7 +180,7 @@ func TestDifferenceByRounding(t *testing.T) {
 
 func TestCountsAndFailures(t *testing.T) {
 	s := mustAggregate(t, smallMeta(), smallRecords())
-	want := []Count{{"e", "b", 4, 0, 0, 0, 0}, {"e", "a", 4, 0, 0, 0, 0}, {"f", "b", 4, 0, 0, 0, 0}, {"f", "a", 2, 1, 1, 0, 0}}
+	want := []Count{{"e", "b", Ended{OK: 4}}, {"e", "a", Ended{OK: 4}}, {"f", "b", Ended{OK: 4}}, {"f", "a", Ended{OK: 2, Failed: 1, Missing: 1}}}
 	if !slices.Equal(s.Counts, want) {
 		t.Errorf("got %v, want %v", s.Counts, want)
 	}

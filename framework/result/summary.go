@@ -39,16 +39,33 @@ type measured struct {
 	metric             Metric
 }
 
-// Count says how the runs of one agent in one environment ended. Runs that have
-// no record are Missing, unless a test that stops the experiment does not need them.
+// Ended says how runs ended. Runs that have no record are Missing, unless a test that stops the
+// experiment does not need them.
+type Ended struct {
+	OK        int `json:"ok"`                   // runs that ended well
+	Failed    int `json:"failed"`               // runs that failed or were given up
+	Missing   int `json:"missing"`              // runs without a record
+	GivenUp   int `json:"given_up,omitempty"`   // of Failed, those that were not made
+	NotNeeded int `json:"not_needed,omitempty"` // runs without a record that a sequential test does not need
+}
+
+// Add adds other runs.
+func (e *Ended) Add(x Ended) {
+	e.OK += x.OK
+	e.Failed += x.Failed
+	e.Missing += x.Missing
+	e.GivenUp += x.GivenUp
+	e.NotNeeded += x.NotNeeded
+}
+
+// Planned is the number of runs.
+func (e *Ended) Planned() int { return e.OK + e.Failed + e.Missing + e.NotNeeded }
+
+// Count says how the runs of one agent in one environment ended.
 type Count struct {
-	Environment string `json:"environment"`          // label
-	Agent       string `json:"agent"`                // label
-	OK          int    `json:"ok"`                   // runs that ended well
-	Failed      int    `json:"failed"`               // runs that failed or were given up
-	Missing     int    `json:"missing"`              // runs without a record
-	GivenUp     int    `json:"given_up,omitempty"`   // of Failed, those that were not made
-	NotNeeded   int    `json:"not_needed,omitempty"` // runs without a record that a sequential test does not need
+	Environment string `json:"environment"` // label
+	Agent       string `json:"agent"`       // label
+	Ended
 }
 
 // Failure is a run that failed, or the first run that was given up of an agent in an
@@ -139,6 +156,14 @@ func (s *Summary) Row(environment, agent string, m Metric) *Row {
 // Curve finds a curve; nil if there is none. Goroutines must not call it at the same time.
 func (s *Summary) Curve(environment, agent string, m Metric) *Curve {
 	return find(s.Curves, &s.curves, measured{environment, agent, m}, func(c *Curve) measured { return measured{c.Environment, c.Agent, c.Metric} })
+}
+
+// Ended counts the runs of all environments and agents.
+func (s *Summary) Ended() (e Ended) {
+	for _, c := range s.Counts {
+		e.Add(c.Ended)
+	}
+	return e
 }
 
 // Count finds the count of an agent in an environment; nil if there is none. Goroutines

@@ -124,19 +124,17 @@ func render(s *Summary, env string, ms []Metric, delta bool) string {
 		return column{header, func(agent string) string { return strconv.Itoa(of(s.Count(env, agent))) }}
 	}
 	cols = append(cols, count("runs", func(c *Count) int { return c.OK }))
-	failed, missing, unneeded := 0, 0, 0
+	var all Ended
 	for _, agent := range s.Meta.Agents {
-		failed += s.Count(env, agent).Failed
-		missing += s.Count(env, agent).Missing
-		unneeded += s.Count(env, agent).NotNeeded
+		all.Add(s.Count(env, agent).Ended)
 	}
-	if failed > 0 {
+	if all.Failed > 0 {
 		cols = append(cols, count("failed", func(c *Count) int { return c.Failed }))
 	}
-	if missing > 0 {
+	if all.Missing > 0 {
 		cols = append(cols, count("missing", func(c *Count) int { return c.Missing }))
 	}
-	if unneeded > 0 {
+	if all.NotNeeded > 0 {
 		cols = append(cols, count("not needed", func(c *Count) int { return c.NotNeeded }))
 	}
 	for _, m := range ms {

@@ -77,7 +77,7 @@ func Invented(agents []string, environments, points int) *result.Summary {
 		env := fmt.Sprintf("environment %d", e)
 		s.Meta.Environments = append(s.Meta.Environments, env)
 		for _, agent := range agents {
-			s.Counts = append(s.Counts, result.Count{Environment: env, Agent: agent, OK: 10})
+			s.Counts = append(s.Counts, result.Count{Environment: env, Agent: agent, Ended: result.Ended{OK: 10}})
 			for _, m := range []result.Metric{result.Reward, result.Regret, result.OptimalAction} {
 				level := rng.Float64()
 				c := result.Curve{Environment: env, Agent: agent, Metric: m, Steps: s.Meta.Grid}

@@ -150,26 +150,20 @@ func notices(s *result.Summary, page Page) []string {
 		out = append(out, strings.TrimSuffix(n, ".")+".")
 	}
 	out = append(out, page.Notices...)
-	missing, unneeded, failed, givenUp, planned := 0, 0, 0, 0, 0
-	for _, c := range s.Counts {
-		missing += c.Missing
-		unneeded += c.NotNeeded
-		failed += c.Failed
-		givenUp += c.GivenUp
-		planned += c.OK + c.Failed + c.Missing + c.NotNeeded
+	all := s.Ended()
+	planned := all.Planned()
+	if all.NotNeeded > 0 {
+		out = append(out, fmt.Sprintf("%s of %s runs were not needed: the comparisons were decided without them.", group(all.NotNeeded), group(planned)))
 	}
-	if unneeded > 0 {
-		out = append(out, fmt.Sprintf("%s of %s runs were not needed: the comparisons were decided without them.", group(unneeded), group(planned)))
+	if all.Missing > 0 {
+		out = append(out, fmt.Sprintf("Incomplete: %s of %s runs have no record yet. The numbers below are those of the finished runs.", group(all.Missing), group(planned)))
 	}
-	if missing > 0 {
-		out = append(out, fmt.Sprintf("Incomplete: %s of %s runs have no record yet. The numbers below are those of the finished runs.", group(missing), group(planned)))
-	}
-	if failed > 0 {
+	if all.Failed > 0 {
 		some := ""
-		if givenUp > 0 {
-			some = fmt.Sprintf(" (%s of them were given up and not made)", group(givenUp))
+		if all.GivenUp > 0 {
+			some = fmt.Sprintf(" (%s of them were given up and not made)", group(all.GivenUp))
 		}
-		out = append(out, fmt.Sprintf("%s of %s runs failed%s and are left out of the numbers below; the failures are listed at the end.", group(failed), group(planned), some))
+		out = append(out, fmt.Sprintf("%s of %s runs failed%s and are left out of the numbers below; the failures are listed at the end.", group(all.Failed), group(planned), some))
 	}
 	return out
 }

@@ -157,7 +157,7 @@ func TestPartialCurves(t *testing.T) {
 		"": {2, 2, 2}, "before step 4 not all runs have a value": {0, 1, 2}, "not all runs have a value": {0, 1, 1},
 	} {
 		s := &result.Summary{Meta: result.Meta{Agents: []string{"a"}, Environments: []string{"e"}, Grid: []int{1, 2, 4}},
-			Counts: []result.Count{{Environment: "e", Agent: "a", OK: 2}},
+			Counts: []result.Count{{Environment: "e", Agent: "a", Ended: result.Ended{OK: 2}}},
 			Curves: []result.Curve{{Environment: "e", Agent: "a", Metric: result.EpisodeReturn, Steps: []int{1, 2, 4}, Runs: counts}}}
 		if got := Partial(s, "e", result.EpisodeReturn, s.Meta.Agents); got != want {
 			t.Errorf("%v: %q, want %q", counts, got, want)

@@ -33,7 +33,7 @@ type answer struct {
 // show prints the results. Its error tells of runs that failed or are missing.
 func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 	w := cmd.OutOrStdout()
-	t := totals(r.Summary)
+	t := r.Summary.Ended()
 	var progress []compare.Progress
 	if r.Decision != nil {
 		progress = r.Decision.Progress
@@ -74,7 +74,7 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 		if t.GivenUp > 0 {
 			givenUp = fmt.Sprintf(" (%d of them were given up and not made)", t.GivenUp)
 		}
-		return fmt.Errorf("%d of %d runs failed%s, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing+t.NotNeeded, givenUp, f.Run, f.Agent, f.Environment, f.Error)
+		return fmt.Errorf("%d of %d runs failed%s, the first (run %d of %s in %s): %s", t.Failed, t.Planned(), givenUp, f.Run, f.Agent, f.Environment, f.Error)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func moved(dir string) error {
 	return fmt.Errorf("%[1]s was moved or removed while rlrun was at work, and no outputs are made; if it was moved, move what %[1]s/runs holds into its runs, and go on there with --resume", dir)
 }
 
-func (a *answer) printWork(w io.Writer, t result.Count, steps int) {
+func (a *answer) printWork(w io.Writer, t result.Ended, steps int) {
 	made := t.OK + t.Failed - *a.reused
 	if made == 0 {
 		fmt.Fprintf(w, "\nNothing was left to do: %d runs were found done.", *a.reused)
@@ -172,28 +172,12 @@ func (a *answer) partial(cmd *cobra.Command, why error) error {
 	return cli.WriteJSON(cmd.OutOrStdout(), out)
 }
 
-// totals counts runs over environments and agents.
-func totals(s *result.Summary) (t result.Count) {
-	for _, c := range s.Counts {
-		t.OK += c.OK
-		t.Failed += c.Failed
-		t.Missing += c.Missing
-		t.NotNeeded += c.NotNeeded
-		t.GivenUp += c.GivenUp
-	}
-	return t
-}
-
 // outcome is the answer of rlrun run and rlrun report as JSON.
 type outcome struct {
-	Name        string           `json:"name"`
-	Output      string           `json:"output"`
-	Runs        int              `json:"runs"`
-	OK          int              `json:"ok"`
-	Failed      int              `json:"failed"`
-	Missing     int              `json:"missing"`
-	NotNeeded   int              `json:"not_needed,omitempty"`
-	GivenUp     int              `json:"given_up,omitempty"`
+	Name   string `json:"name"`
+	Output string `json:"output"`
+	Runs   int    `json:"runs"`
+	result.Ended
 	Reused      *int             `json:"reused,omitempty"`
 	Seconds     *float64         `json:"seconds,omitempty"`
 	Interrupted bool             `json:"interrupted,omitempty"`
@@ -243,10 +227,10 @@ const outcomeKeys = `
                        open or undecided), better, runs used, dropped`
 
 func (a *answer) outcome(r *output.Results) outcome {
-	t := totals(r.Summary)
+	t := r.Summary.Ended()
 	out := outcome{
-		Name: r.Summary.Meta.Name, Output: r.Dir.Path, Runs: t.OK + t.Failed + t.Missing + t.NotNeeded,
-		OK: t.OK, Failed: t.Failed, Missing: t.Missing, NotNeeded: t.NotNeeded, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Skipped: r.Summary.Meta.Skipped, Files: r.Files,
+		Name: r.Summary.Meta.Name, Output: r.Dir.Path, Runs: t.Planned(),
+		Ended: t, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Skipped: r.Summary.Meta.Skipped, Files: r.Files,
 		Summary: append([]result.Row{}, r.Summary.Rows...), Failures: append([]result.Failure{}, r.Summary.Failures...),
 	}
 	if a.reused != nil {

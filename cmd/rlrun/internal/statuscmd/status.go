@@ -100,28 +100,20 @@ func pause(ctx context.Context) error {
 
 // status is the answer.
 type status struct {
-	Output    string           `json:"output"`
-	Runs      int              `json:"runs"`
-	OK        int              `json:"ok"`
-	Failed    int              `json:"failed"`
-	Missing   int              `json:"missing"`
-	NotNeeded int              `json:"not_needed,omitempty"`
-	GivenUp   int              `json:"given_up,omitempty"`
-	Cells     []cell           `json:"cells"`
-	Shards    []shard          `json:"shards"`
-	Failures  []result.Failure `json:"failures"`
-	Notices   []string         `json:"notices,omitempty"`
+	Output string `json:"output"`
+	Runs   int    `json:"runs"`
+	result.Ended
+	Cells    []cell           `json:"cells"`
+	Shards   []shard          `json:"shards"`
+	Failures []result.Failure `json:"failures"`
+	Notices  []string         `json:"notices,omitempty"`
 }
 
 type cell struct {
 	Environment string `json:"environment"`
 	Agent       string `json:"agent"`
 	Runs        int    `json:"runs"`
-	OK          int    `json:"ok"`
-	Failed      int    `json:"failed"`
-	Missing     int    `json:"missing"`
-	NotNeeded   int    `json:"not_needed,omitempty"`
-	GivenUp     int    `json:"given_up,omitempty"`
+	result.Ended
 }
 
 type shard struct {
@@ -201,9 +193,8 @@ func (s *status) count(d store.Dir, p *plan.Plan, runs *result.Runs) error {
 		if decision != nil && decision.Needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
 			c.Missing, c.NotNeeded = 0, c.Missing
 		}
-		s.NotNeeded += c.NotNeeded
-		s.Runs, s.OK, s.Failed, s.Missing = s.Runs+c.Runs, s.OK+c.OK, s.Failed+c.Failed, s.Missing+c.Missing
-		s.GivenUp += c.GivenUp
+		s.Runs += c.Runs
+		s.Add(c.Ended)
 	}
 	for r, err := range failed.WithoutCurves() {
 		if err != nil {
