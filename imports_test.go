@@ -130,6 +130,25 @@ func TestImportsWithinFramework(t *testing.T) {
 	}
 }
 
+// Packages of test code are imported by tests and by each other alone, so no program has them.
+func TestHelpersServeTestsAlone(t *testing.T) {
+	helpers := []string{"internal/must", "internal/processor", "internal/vectors", "framework/internal/optiontest", "framework/internal/plantest",
+		"framework/output/outputtest", "plugins/internal/agenttest", "plugins/plugintest"}
+	packages := load(t, false)
+	for _, helper := range helpers {
+		if _, ok := packages[helper]; !ok {
+			t.Errorf("there is no package %s", helper)
+		}
+	}
+	for path, imports := range packages {
+		for _, i := range imports {
+			if own, ok := strings.CutPrefix(i, module); ok && slices.Contains(helpers, own) && !slices.Contains(helpers, path) {
+				t.Errorf("%s imports %s, which is for tests", path, own)
+			}
+		}
+	}
+}
+
 // The contract itself knows only spaces, random streams, models and decisions between
 // options.
 func TestFrameworkImports(t *testing.T) {
