@@ -103,7 +103,7 @@ func TestImportsWithinFramework(t *testing.T) {
 		"result":   {"framework/metric", "framework/stat", "framework/seed"},
 		"loop":     append([]string{"framework/metric", "framework/result"}, contract...),
 		"explore":  append([]string{"framework/result"}, contract...),
-		"rltest":   append([]string{"framework/stat"}, contract...),
+		"rltest":   append([]string{"framework/stat", "framework/metric"}, contract...),
 		"compare":  {"framework/metric", "framework/result", "framework/stat", "framework/seed"},
 		"plan":     {"framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"},
 		"store":    {"framework", "framework/space", "framework/plan", "framework/loop", "framework/metric", "framework/result", "framework/compare"},

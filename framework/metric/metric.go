@@ -5,6 +5,7 @@
 package metric
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -136,6 +137,19 @@ func Define(n Name, declared ...Definition) *Definition {
 	}
 	title := strings.ReplaceAll(string(n), "_", " ")
 	return &Definition{Name: n, Title: title, Axis: title, Text: "A metric that a plugin recorded."}
+}
+
+// CheckDeclared returns an error if an environment that measures a metric of the host's itself, one that
+// needs a model, means something else by it. Total is the mean if it is empty.
+func CheckDeclared(n Name, better Better, total Value) error {
+	if total == "" {
+		total = Mean
+	}
+	host := Define(n)
+	if !host.Model || better == host.Better && total == host.Value {
+		return nil
+	}
+	return fmt.Errorf("metric %q is declared with better %q and the %s as total; rlrun's metric of this name has better %q and the %s: declare it so, or give it another name", n, better, total, host.Better, host.Value)
 }
 
 // Names joins names with commas.

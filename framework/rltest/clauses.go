@@ -120,7 +120,8 @@ const (
 	// Capable: the description lists an ability ("model", "render", "frames", … of
 	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
 	// environment may refuse to draw what it lists, where a library is missing. It needs no model
-	// where its task changes in a run and it measures the regret itself.
+	// where its task changes in a run and it measures the regret itself. By the metrics regret and
+	// optimal_action it means what the host does.
 	Capable Clause = "abilities-are-true"
 )
 

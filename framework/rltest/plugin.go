@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -119,6 +120,13 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	changes := able.Models == nil && able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
 	if err := listed(d, "model", "the environment has models", able.Models != nil); err != nil && !changes {
 		return err
+	}
+	if able.Measures != nil {
+		for _, m := range able.Measures.Metrics {
+			if err := metric.CheckDeclared(metric.Name(m.Name), metric.Better(m.Better), metric.Value(m.Total)); err != nil {
+				return &Violation{Clause: Capable, Err: err}
+			}
+		}
 	}
 	spec := env.Spec()
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)

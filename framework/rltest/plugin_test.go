@@ -26,6 +26,7 @@ var brokenPlugins = map[string][]Clause{
 	"claims the unknown":    {Capable},
 	"hides its picture":     {Capable},
 	"names vectors":         {Capable},
+	"means another regret":  {Capable},
 	"claims checkpoints":    {Capable},
 	"claims options":        {Capable},
 	"hides its options":     {Capable},
@@ -82,6 +83,12 @@ func brokenPlugin(bug string) vector.Plugin {
 			return nil, fmt.Errorf("no")
 		case "claims models":
 			return vector.WithAbilities(newBatch("", lanes), vector.EnvironmentAbilities{}), nil
+		case "means another regret":
+			batch := newBatch("", lanes)
+			able := batch.Abilities()
+			able.Measures = &vector.Measures{Metrics: []framework.Metric{{Name: "regret", Better: framework.Higher, Total: framework.Last}},
+				Read: func(context.Context, []int, []float64) error { return nil }}
+			return vector.WithAbilities(batch, able), nil
 		case "hides its picture", "names vectors":
 			batch := newBatch("", lanes)
 			able := batch.Abilities()

@@ -358,19 +358,14 @@ func (x *Runner) declare(side string, m *vector.Measures) error {
 	if err := vector.CheckMetrics(m.Metrics); err != nil {
 		return fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
 	}
-	for _, y := range m.Metrics {
-		name := result.MetricOf(side, y.Name)
-		if name.OfPlugin() {
-			continue
-		}
-		host, total := metric.Define(name), cmp.Or(metric.Value(y.Total), metric.Mean)
-		if metric.Better(y.Better) != host.Better || total != host.Value {
-			return fmt.Errorf("%w: metric %q is declared with better %q and the %s as total; rlrun's metric of this name has better %q and the %s",
-				framework.ErrInvalidAnswer, y.Name, y.Better, total, host.Better, host.Value)
+	if side == result.EnvironmentMetrics {
+		for _, y := range m.Metrics {
+			if err := metric.CheckDeclared(metric.Name(y.Name), metric.Better(y.Better), metric.Value(y.Total)); err != nil {
+				return fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
+			}
 		}
 	}
-	x.Declared.Add(side, m.Metrics)
-	return nil
+	return x.Declared.Add(side, m.Metrics)
 }
 
 // notes are sentences about agents that a reader of the results must know.

@@ -39,3 +39,24 @@ func TestDeclaredHostMetrics(t *testing.T) {
 		}
 	}
 }
+
+// Two plugins of a side may declare a metric of one name if they mean the same by it.
+func TestMetricsOfTwoPlugins(t *testing.T) {
+	first := framework.Metric{Name: "energy", Better: framework.Lower, Total: framework.Sum, Unit: "kWh"}
+	for want, m := range map[string]framework.Metric{
+		"":                {Name: "energy", Better: framework.Lower, Total: framework.Sum, Unit: "kWh", Doc: "of this task"},
+		`better "higher"`: {Name: "energy", Better: framework.Higher, Total: framework.Sum, Unit: "kWh"},
+		`total "last"`:    {Name: "energy", Better: framework.Lower, Total: framework.Last, Unit: "kWh"},
+		`and unit "MJ"`:   {Name: "energy", Better: framework.Lower, Total: framework.Sum, Unit: "MJ"},
+	} {
+		x := &Runner{Experiment: &store.Experiment{}}
+		other := x.declare(result.AgentMetrics, &vector.Measures{Metrics: []framework.Metric{m}}) // another side's
+		if err := x.declare(result.EnvironmentMetrics, &vector.Measures{Metrics: []framework.Metric{first}}); err != nil || other != nil {
+			t.Error(err, other)
+		}
+		err := x.declare(result.EnvironmentMetrics, &vector.Measures{Metrics: []framework.Metric{m}})
+		if (err == nil) != (want == "") || err != nil && (!errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%+v: got %v, want %s", m, err, want)
+		}
+	}
+}

@@ -110,17 +110,22 @@ type Declared struct {
 	Agent       []framework.Metric `json:"agent,omitempty"`       // metrics that its plugin declared
 }
 
-// Add adds the metrics of one side. Of metrics with the same name the first counts.
-func (d *Declared) Add(side string, metrics []framework.Metric) {
+// Add adds the metrics of one side. Plugins may declare the same metric. It is an error if they mean something else by it.
+func (d *Declared) Add(side string, metrics []framework.Metric) error {
 	list := &d.Environment
 	if side == result.AgentMetrics {
 		list = &d.Agent
 	}
 	for _, x := range metrics {
-		if !slices.ContainsFunc(*list, func(y framework.Metric) bool { return x.Name == y.Name }) {
+		i := slices.IndexFunc(*list, func(y framework.Metric) bool { return x.Name == y.Name })
+		if i < 0 {
 			*list = append(*list, x)
+		} else if y := (*list)[i]; x.Better != y.Better || x.Total != y.Total || x.Unit != y.Unit {
+			return fmt.Errorf("%w: metric %q has better %q, total %q and unit %q, and another %s of the experiment declares it with better %q, total %q and unit %q: give one of them another name",
+				framework.ErrInvalidAnswer, x.Name, x.Better, x.Total, x.Unit, side, y.Better, y.Total, y.Unit)
 		}
 	}
+	return nil
 }
 
 // Definitions are those of all metrics, by the names that records have.
