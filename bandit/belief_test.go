@@ -53,7 +53,7 @@ func drawBelief(t *rapid.T, label string, kinds ...string) Belief {
 		for k := range x {
 			m[k] = float64(x[k]) / 100
 		}
-		return must.Get(NewPopulation(m, PopulationOptions{}))(t)
+		return must.Get(NewPopulation(m, PopulationConfig{}))(t)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestBetaOfManyCounts(t *testing.T) {
 func TestSampleFollowsTheBelief(t *testing.T) {
 	const n = 20000
 	rng := seeded(11)
-	p, _ := NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{}, rng)
+	p, _ := NewPopulations(1, 16, Uniform{0, 1}, PopulationConfig{}, rng)
 	for _, b := range []Belief{
 		Beta{1, 1}, Beta{0.1, 0.1}, Beta{0.01, 0.02}, Beta{0.5, 3}, Beta{40, 2}, Beta{3000, 5000}, Beta{1, 30},
 		Gaussian{-2, 0.3, 1}, NormalGamma{1, 2, 3, 4}, NormalGamma{0, 1, 60, 2}, NormalGamma{0, 5, 1.7, 2},

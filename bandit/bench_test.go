@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-func arms(tb testing.TB, n int, opts PopulationOptions) ([]Population, *rand.Rand) {
+func arms(tb testing.TB, n int, opts PopulationConfig) ([]Population, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := must.Get(NewPopulations(n, 16, Uniform{0, 1}, opts, rng))(tb)
 	return p, rng
@@ -17,7 +17,7 @@ func arms(tb testing.TB, n int, opts PopulationOptions) ([]Population, *rand.Ran
 func BenchmarkPopulationUpdate(b *testing.B) {
 	for mode := AllMembers; mode <= IndependentMember; mode++ {
 		b.Run(mode.String(), func(b *testing.B) {
-			p, rng := arms(b, 16, PopulationOptions{Mode: mode})
+			p, rng := arms(b, 16, PopulationConfig{Mode: mode})
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
@@ -29,7 +29,7 @@ func BenchmarkPopulationUpdate(b *testing.B) {
 }
 
 func BenchmarkPopulationDraw(b *testing.B) {
-	p, rng := arms(b, 16, PopulationOptions{})
+	p, rng := arms(b, 16, PopulationConfig{})
 	b.ReportAllocs()
 	i, sum := 0, 0.0
 	for b.Loop() {
@@ -42,7 +42,7 @@ func BenchmarkPopulationDraw(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	p, _ := arms(b, 16, PopulationOptions{})
+	p, _ := arms(b, 16, PopulationConfig{})
 	for kind := U; kind <= V; kind++ {
 		b.Run(fmt.Sprintf("%v/exact", kind), func(b *testing.B) {
 			b.ReportAllocs()
@@ -72,7 +72,7 @@ func BenchmarkIndex(b *testing.B) {
 }
 
 func BenchmarkBestDeltaPopulation(b *testing.B) {
-	p, _ := arms(b, 16, PopulationOptions{})
+	p, _ := arms(b, 16, PopulationConfig{})
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {

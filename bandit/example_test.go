@@ -66,7 +66,7 @@ func ExampleIndex() {
 func ExamplePopulation() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	arms, err := bandit.NewPopulations(1, 16, bandit.Uniform{Lo: 0, Hi: 1},
-		bandit.PopulationOptions{Schedule: bandit.HarmonicStep(1), Mode: bandit.PoissonWeights}, rng)
+		bandit.PopulationConfig{Schedule: bandit.HarmonicStep(1), Mode: bandit.PoissonWeights}, rng)
 	if err != nil {
 		fmt.Println(err)
 		return

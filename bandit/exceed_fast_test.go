@@ -145,7 +145,7 @@ func TestJointMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 100).Draw(t, "K")
 		rng := seeded(rapid.Uint64().Draw(t, "seed"))
-		arms := must.Get(NewPopulations(2, n, Uniform{0, 1}, PopulationOptions{Mode: BernoulliMask, Step: 0.3}, rng))(t)
+		arms := must.Get(NewPopulations(2, n, Uniform{0, 1}, PopulationConfig{Mode: BernoulliMask, Step: 0.3}, rng))(t)
 		i, j := &arms[0], &arms[1]
 		for range 20 {
 			i.Update(float64(rng.IntN(2)), rng)
@@ -162,7 +162,7 @@ func TestJointMembers(t *testing.T) {
 		}
 	})
 	mustPanic(t, "sizes", func() {
-		ProbExceedsJoint(mustPopulation(t, PopulationOptions{}, 1), mustPopulation(t, PopulationOptions{}, 1, 2), 0)
+		ProbExceedsJoint(mustPopulation(t, PopulationConfig{}, 1), mustPopulation(t, PopulationConfig{}, 1, 2), 0)
 	})
 }
 

@@ -125,7 +125,7 @@ func TestUDependsOnTheLowerBound(t *testing.T) {
 }
 
 func TestIndexWithoutCostIsTheLargestValue(t *testing.T) {
-	for _, b := range []Belief{Beta{3, 9}, Uniform{0, 1}, TwoPoint{0, 1, 0.01}, mustPopulation(t, PopulationOptions{}, 0.2, 1, 0.4)} {
+	for _, b := range []Belief{Beta{3, 9}, Uniform{0, 1}, TwoPoint{0, 1, 0.01}, mustPopulation(t, PopulationConfig{}, 0.2, 1, 0.4)} {
 		for kind := U; kind <= V; kind++ {
 			if got := Index(kind, b, 0, 0); got != 1 {
 				t.Errorf("%T: index %v at ρ = 0 is %v, want 1", b, kind, got)
@@ -143,7 +143,7 @@ func TestIndexWithoutCostIsTheLargestValue(t *testing.T) {
 
 // No value of the arm reaches the lower bound: only the bound itself is left.
 func TestIndexOfAnArmBelowTheBound(t *testing.T) {
-	for _, b := range []Belief{Uniform{0, 1}, TwoPoint{0, 1, 0.3}, Beta{1, 1}, mustPopulation(t, PopulationOptions{}, 0.2, 0.4)} {
+	for _, b := range []Belief{Uniform{0, 1}, TwoPoint{0, 1, 0.3}, Beta{1, 1}, mustPopulation(t, PopulationConfig{}, 0.2, 0.4)} {
 		if got := Index(U, b, 0.1, 2); got != 2 {
 			t.Errorf("%T: index %v, want the bound", b, got)
 		}
@@ -154,7 +154,7 @@ func TestIndexOfAnArmBelowTheBound(t *testing.T) {
 // found before.
 func TestIndexTableMatchesIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := NewPopulation(rapid.SliceOfN(rapid.Float64Range(-1, 1), 1, 6).Draw(t, "members"), PopulationOptions{
+		p, err := NewPopulation(rapid.SliceOfN(rapid.Float64Range(-1, 1), 1, 6).Draw(t, "members"), PopulationConfig{
 			Mode: rapid.SampledFrom([]UpdateMode{AllMembers, IndependentMember, ExponentialWeights}).Draw(t, "mode"),
 			Step: rapid.SampledFrom([]float64{0.01, 1}).Draw(t, "step"), // with 1 members coincide, and are written out again
 		})
@@ -176,7 +176,7 @@ func TestIndexTableMatchesIndex(t *testing.T) {
 			}
 		}
 	})
-	p := mustPopulation(t, PopulationOptions{}, 1, 2)
+	p := mustPopulation(t, PopulationConfig{}, 1, 2)
 	mustPanic(t, "size", func() { NewIndexTable(U, 0.1, 3).Index(p, 0) })
 	mustPanic(t, "share", func() { NewIndexTable(U, 1.1, 3) })
 	mustPanic(t, "kind", func() { NewIndexTable(7, 0.1, 3) })

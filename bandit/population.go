@@ -33,7 +33,7 @@ type Population struct {
 
 // populationShared is the part of a Population that its hot paths seldom read.
 type populationShared struct {
-	PopulationOptions
+	PopulationConfig
 	varies bool    // steps differ between members or pulls
 	ids    []int32 // ids[m] is the original place of member m
 	// above is the last result of IndexTable.above, and the table's kind and share.
@@ -74,9 +74,9 @@ func ParseUpdateMode(name string) (UpdateMode, error) {
 	return resample.Parse(name, IndependentMember)
 }
 
-// PopulationOptions says how a Population learns. The zero value is the
+// PopulationConfig says how a Population learns. The zero value is the
 // paper's experiment: every member moves by a constant step.
-type PopulationOptions struct {
+type PopulationConfig struct {
 	Mode UpdateMode // which members learn from a reward; default AllMembers
 	// Step is the constant step size α in (0,1]; 0 means 0.01.
 	Step float64
@@ -96,7 +96,7 @@ func HarmonicStep(prior float64) func(n int) float64 {
 	return func(n int) float64 { return 1 / (float64(n) + prior) }
 }
 
-func (o PopulationOptions) complete() (PopulationOptions, error) {
+func (o PopulationConfig) complete() (PopulationConfig, error) {
 	if o.Step == 0 {
 		o.Step = 0.01
 	}
@@ -115,11 +115,11 @@ func (o PopulationOptions) complete() (PopulationOptions, error) {
 }
 
 // vary reports whether steps differ between members or pulls.
-func (o PopulationOptions) vary() bool { return o.Mode != AllMembers || o.Schedule != nil }
+func (o PopulationConfig) vary() bool { return o.Mode != AllMembers || o.Schedule != nil }
 
 // NewPopulation returns a population with the given members, copied: at least
 // one, all finite.
-func NewPopulation(members []float64, opts PopulationOptions) (*Population, error) {
+func NewPopulation(members []float64, opts PopulationConfig) (*Population, error) {
 	opts, err := opts.complete()
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func NewPopulation(members []float64, opts PopulationOptions) (*Population, erro
 		return nil, errors.New("a population needs at least one member")
 	}
 	p := new(Population)
-	if err := p.init(slices.Clone(members), make([]int32, len(members)), &populationShared{PopulationOptions: opts, varies: opts.vary()}); err != nil {
+	if err := p.init(slices.Clone(members), make([]int32, len(members)), &populationShared{PopulationConfig: opts, varies: opts.vary()}); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -139,7 +139,7 @@ const mostMembers = 1 << 27
 
 // NewPopulations returns the populations of n ≥ 1 arms, k ≥ 1 members each,
 // drawn arm by arm from the prior, with their members in one array.
-func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Rand) ([]Population, error) {
+func NewPopulations(n, k int, prior Belief, opts PopulationConfig, rng *rand.Rand) ([]Population, error) {
 	opts, err := opts.complete()
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Ra
 		for m := range members {
 			members[m] = prior.Sample(rng)
 		}
-		rules[i].PopulationOptions, rules[i].varies = opts, opts.vary()
+		rules[i].PopulationConfig, rules[i].varies = opts, opts.vary()
 		if err := arms[i].init(members, ids[i*k:(i+1)*k:(i+1)*k], &rules[i]); err != nil {
 			return nil, err
 		}

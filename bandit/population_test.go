@@ -14,7 +14,7 @@ import (
 
 func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 7)) }
 
-func mustPopulation(t testing.TB, opts PopulationOptions, members ...float64) *Population {
+func mustPopulation(t testing.TB, opts PopulationConfig, members ...float64) *Population {
 	t.Helper()
 	return must.Get(NewPopulation(members, opts))(t)
 }
@@ -64,7 +64,7 @@ func checkConsistent(t interface{ Fatalf(string, ...any) }, p *Population) {
 // AllMembers, carried as an affine map, against the members updated one by one.
 func TestPopulationLazyUpdate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		opts := PopulationOptions{Step: rapid.SampledFrom([]float64{0.01, 0.1, 0.5, 0.9, 1}).Draw(t, "step")}
+		opts := PopulationConfig{Step: rapid.SampledFrom([]float64{0.01, 0.1, 0.5, 0.9, 1}).Draw(t, "step")}
 		if rapid.Bool().Draw(t, "harmonic") {
 			opts.Schedule = HarmonicStep(rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(t, "prior"))
 		}
@@ -97,7 +97,7 @@ func TestPopulationLazyUpdate(t *testing.T) {
 func TestPopulationModesKeepOrderAndMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mode := UpdateMode(rapid.IntRange(0, int(IndependentMember)).Draw(t, "mode"))
-		opts := PopulationOptions{Mode: mode, Step: rapid.Float64Range(0.01, 1).Draw(t, "step"), Mask: rapid.Float64Range(0.1, 1).Draw(t, "mask")}
+		opts := PopulationConfig{Mode: mode, Step: rapid.Float64Range(0.01, 1).Draw(t, "step"), Mask: rapid.Float64Range(0.1, 1).Draw(t, "mask")}
 		rng := seeded(rapid.Uint64().Draw(t, "seed"))
 		arms := must.Get(NewPopulations(3, rapid.IntRange(1, 70).Draw(t, "K"), Uniform{-1, 1}, opts, rng))(t)
 		for range 60 {
@@ -117,7 +117,7 @@ func TestPopulationModesKeepOrderAndMean(t *testing.T) {
 }
 
 func TestDrawnMemberAloneLearns(t *testing.T) {
-	p := mustPopulation(t, PopulationOptions{Mode: DrawnMember, Step: 0.5}, 0.1, 0.9, 0.4)
+	p := mustPopulation(t, PopulationConfig{Mode: DrawnMember, Step: 0.5}, 0.1, 0.9, 0.4)
 	if got := p.Take(1); got != 0.4 {
 		t.Fatalf("member 1 = %v, want 0.4", got)
 	}
@@ -151,7 +151,7 @@ func TestDrawnMemberAloneLearns(t *testing.T) {
 func TestIndependentMemberIgnoresTheDraw(t *testing.T) {
 	rng, learned := seeded(3), make([]int, 4)
 	for range 4000 {
-		p := mustPopulation(t, PopulationOptions{Mode: IndependentMember, Step: 0.5}, 4, 3, 2, 1)
+		p := mustPopulation(t, PopulationConfig{Mode: IndependentMember, Step: 0.5}, 4, 3, 2, 1)
 		p.Take(0)
 		p.Update(100, rng)
 		changed := 0
@@ -182,7 +182,7 @@ func TestRandomisedSteps(t *testing.T) {
 		PoissonWeights:     1 - math.Exp(-step), // E(1−α)^ν = e^{−α}
 	} {
 		x := make([]float64, n)
-		p := mustPopulation(t, PopulationOptions{Mode: mode, Step: step, Mask: 0.25}, x...)
+		p := mustPopulation(t, PopulationConfig{Mode: mode, Step: step, Mask: 0.25}, x...)
 		p.Update(1, seeded(3))
 		v := 0.0
 		for _, x := range members(p) {
@@ -197,7 +197,7 @@ func TestRandomisedSteps(t *testing.T) {
 // Halved 5,000 times, the scale is folded in many times over: the members
 // stay at the reward's running average, exactly equal, and no longer change.
 func TestPopulationFolds(t *testing.T) {
-	p := mustPopulation(t, PopulationOptions{Step: 0.5}, 0, 0.25, 1)
+	p := mustPopulation(t, PopulationConfig{Step: 0.5}, 0, 0.25, 1)
 	want := 0.5
 	for n := range 5000 {
 		r := float64(n % 2)
@@ -212,7 +212,7 @@ func TestPopulationFolds(t *testing.T) {
 		t.Errorf("drew %v with P(q ≥ x) = %v", x, p.Exceed(x))
 	}
 	// Rewards of zero only: members decay to zero and not into subnormals.
-	q := mustPopulation(t, PopulationOptions{Step: 0.5}, 0.5, 1)
+	q := mustPopulation(t, PopulationConfig{Step: 0.5}, 0.5, 1)
 	for range 5000 {
 		q.Update(0, nil)
 		for _, v := range members(q) {
@@ -225,7 +225,7 @@ func TestPopulationFolds(t *testing.T) {
 		t.Errorf("a member is %v after 5000 halvings", q.Max())
 	}
 	// A step of one forgets at once.
-	r := mustPopulation(t, PopulationOptions{Schedule: HarmonicStep(0)}, 3, 4)
+	r := mustPopulation(t, PopulationConfig{Schedule: HarmonicStep(0)}, 3, 4)
 	r.Update(0.5, nil)
 	if r.Max() != 0.5 || r.Min() != 0.5 {
 		t.Errorf("after the first harmonic step: %v", members(r))
@@ -235,7 +235,7 @@ func TestPopulationFolds(t *testing.T) {
 // δ may be rounded when it is added back: the rank belongs to the value itself.
 func TestDrawRanksTheDrawnMember(t *testing.T) {
 	rng := seeded(5)
-	p := must.Get(NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{Step: 0.1}, rng))(t)
+	p := must.Get(NewPopulations(1, 16, Uniform{0, 1}, PopulationConfig{Step: 0.1}, rng))(t)
 	arm := &p[0]
 	for range 200 {
 		arm.Update(float64(rng.IntN(2)), rng)
@@ -248,7 +248,7 @@ func TestDrawRanksTheDrawnMember(t *testing.T) {
 }
 
 func TestPopulationTies(t *testing.T) {
-	p := mustPopulation(t, PopulationOptions{}, 0.5, 0.2, 0.5, 0.5)
+	p := mustPopulation(t, PopulationConfig{}, 0.5, 0.2, 0.5, 0.5)
 	for m, want := range []int{3, 3, 3, 4} {
 		if got := p.Rank(m); got != want {
 			t.Errorf("rank of member %d = %d, want %d", m, got, want)
@@ -257,7 +257,7 @@ func TestPopulationTies(t *testing.T) {
 }
 
 func TestPopulationAccess(t *testing.T) {
-	p := mustPopulation(t, PopulationOptions{}, 0.5, 0.2, 0.8)
+	p := mustPopulation(t, PopulationConfig{}, 0.5, 0.2, 0.8)
 	for m, want := range []float64{0.8, 0.5, 0.2} {
 		if got := p.Member(m); got != want {
 			t.Errorf("member %d = %v, want %v", m, got, want)
@@ -271,7 +271,7 @@ func TestNewPopulationsLayout(t *testing.T) {
 	if size := unsafe.Sizeof(Population{}); size > 64 {
 		t.Errorf("a Population takes %d bytes, more than a cache line", size)
 	}
-	arms := must.Get(NewPopulations(4, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1)))(t)
+	arms := must.Get(NewPopulations(4, 5, Uniform{0, 1}, PopulationConfig{}, seeded(1)))(t)
 	for i := range arms[1:] {
 		if &arms[i].x[:5][4] != (*float64)(unsafe.Add(unsafe.Pointer(&arms[i+1].x[0]), -8)) {
 			t.Errorf("the members of arms %d and %d are not adjacent", i, i+1)
@@ -279,7 +279,7 @@ func TestNewPopulationsLayout(t *testing.T) {
 	}
 	// Arms are drawn in order, so that the first do not depend on how many
 	// there are.
-	more := must.Get(NewPopulations(9, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1)))(t)
+	more := must.Get(NewPopulations(9, 5, Uniform{0, 1}, PopulationConfig{}, seeded(1)))(t)
 	if !slices.Equal(members(&arms[3]), members(&more[3])) {
 		t.Error("the members of an arm depend on the number of arms")
 	}
@@ -291,7 +291,7 @@ func TestResetIsANewPopulation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := rapid.IntRange(1, 40).Draw(rt, "k")
 		value := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 1e300, 5e-324}))
-		opts := PopulationOptions{Mode: rapid.SampledFrom([]UpdateMode{AllMembers, DrawnMember, BernoulliMask}).Draw(rt, "mode"), Step: 0.3}
+		opts := PopulationConfig{Mode: rapid.SampledFrom([]UpdateMode{AllMembers, DrawnMember, BernoulliMask}).Draw(rt, "mode"), Step: 0.3}
 		var members [2][]float64
 		for i := range members {
 			members[i] = rapid.SliceOfN(value, k, k).Draw(rt, "members")
@@ -317,7 +317,7 @@ func TestResetIsANewPopulation(t *testing.T) {
 			}
 		}
 	})
-	p := mustPopulation(t, PopulationOptions{}, 1, 2)
+	p := mustPopulation(t, PopulationConfig{}, 1, 2)
 	if err := p.Reset([]float64{1, math.NaN()}); err == nil {
 		t.Error("a member that is not a number is taken")
 	}
@@ -327,7 +327,7 @@ func TestResetIsANewPopulation(t *testing.T) {
 }
 
 func TestPopulationErrors(t *testing.T) {
-	for name, opts := range map[string]PopulationOptions{
+	for name, opts := range map[string]PopulationConfig{
 		"mode":        {Mode: 9},
 		"step":        {Step: 1.5},
 		"negative":    {Step: -0.1},
@@ -343,16 +343,16 @@ func TestPopulationErrors(t *testing.T) {
 		}
 	}
 	for _, members := range [][]float64{nil, {math.NaN()}, {1, math.Inf(1)}} {
-		if _, err := NewPopulation(members, PopulationOptions{}); err == nil {
+		if _, err := NewPopulation(members, PopulationConfig{}); err == nil {
 			t.Errorf("members %v: no error", members)
 		}
 	}
 	for _, c := range [][2]int{{0, 1}, {1, 0}, {-1, 3}, {1 << 20, 1 << 20}} {
-		if _, err := NewPopulations(c[0], c[1], Uniform{0, 1}, PopulationOptions{}, seeded(1)); err == nil {
+		if _, err := NewPopulations(c[0], c[1], Uniform{0, 1}, PopulationConfig{}, seeded(1)); err == nil {
 			t.Errorf("%v: no error", c)
 		}
 	}
-	if _, err := NewPopulations(1, 1, ShiftedExponential{0, 0}, PopulationOptions{}, seeded(1)); err == nil {
+	if _, err := NewPopulations(1, 1, ShiftedExponential{0, 0}, PopulationConfig{}, seeded(1)); err == nil {
 		t.Error("an infinite prior draw: no error")
 	}
 }
@@ -360,7 +360,7 @@ func TestPopulationErrors(t *testing.T) {
 func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 	for mode := AllMembers; mode <= IndependentMember; mode++ {
 		rng := seeded(1)
-		arms := must.Get(NewPopulations(2, 16, Uniform{0, 1}, PopulationOptions{Mode: mode}, rng))(t)
+		arms := must.Get(NewPopulations(2, 16, Uniform{0, 1}, PopulationConfig{Mode: mode}, rng))(t)
 		p := &arms[1]
 		table := NewIndexTable(V, 0.1, 16)
 		if n := testing.AllocsPerRun(100, func() {
@@ -380,7 +380,7 @@ func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 
 // Sizes that would not fit in memory are refused before any allocation.
 func TestTooManyMembers(t *testing.T) {
-	if _, err := NewPopulations(1<<14, 1<<14, Uniform{0, 1}, PopulationOptions{}, rand.New(rand.NewPCG(1, 1))); err == nil {
+	if _, err := NewPopulations(1<<14, 1<<14, Uniform{0, 1}, PopulationConfig{}, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Error("2^28 members were not refused")
 	}
 }

@@ -50,7 +50,7 @@ func (d *anyBelief) UnmarshalJSON(raw []byte) error {
 	case "two_point":
 		d.Belief, err = NewTwoPoint(v.Lo, v.Hi, v.W)
 	case "population":
-		d.Belief, err = NewPopulation(v.Samples, PopulationOptions{})
+		d.Belief, err = NewPopulation(v.Samples, PopulationConfig{})
 	default:
 		err = fmt.Errorf("unknown belief %q", v.Kind)
 	}
@@ -337,7 +337,7 @@ func checkAlg2(t *testing.T, in struct {
 	arms := make([]*Population, len(in.Populations))
 	greedy := 0
 	for i, members := range in.Populations {
-		p := must.Get(NewPopulation(members, PopulationOptions{}))(t)
+		p := must.Get(NewPopulation(members, PopulationConfig{}))(t)
 		arms[i] = p
 		vectors.Close(t, "qbar", p.Mean(), want.Qbar[i], rel, 0)
 		if p.Mean() > arms[greedy].Mean() {

@@ -277,7 +277,7 @@ func TestLargePopulationApproachesItsParent(t *testing.T) {
 			u := (float64(m) + 0.5) / k
 			x[m] = quantile(b.(shape), u, 1-u)
 		}
-		p := mustPopulation(t, PopulationOptions{}, x...)
+		p := mustPopulation(t, PopulationConfig{}, x...)
 		c := Comparison{Known: 0.65, LowerBound: 0, Hold: 2}
 		got, want := Threshold(p, c), Threshold(b, c)
 		vectors.Close(t, "phi*", got.PhiStar, want.PhiStar, 1e-3, 0)
@@ -314,7 +314,7 @@ func TestPopulationsApproachTheirParents(t *testing.T) {
 			x[m] = quantile(b.(shape), u, 1-u)
 		}
 		spread := x[k*9/10] - x[k/10]
-		p := must.Get(NewPopulation(x, PopulationOptions{}))(t)
+		p := must.Get(NewPopulation(x, PopulationConfig{}))(t)
 		known := x[rapid.IntRange(k/2, k*19/20).Draw(t, "rank of the known arm")]
 		c := Comparison{Known: known, LowerBound: min(x[0], known) - at(0, 1, "below"), Hold: rapid.IntRange(1, 5).Draw(t, "hold")}
 		near := func(name string, got, want, unit float64) {
@@ -357,9 +357,9 @@ func TestEdgesOfTheComparison(t *testing.T) {
 		{"longer than the horizon", Finite(4), Beta{1, 1}, Comparison{Known: 0.6, Hold: 50}, false},
 		{"for ever", Discounted(1 - 1e-9), Beta{1, 1}, Comparison{Known: 0.6, Hold: 1e6}, true},
 		{"far too long", Discounted(1 - 1e-9), Beta{1, 1}, Comparison{Known: 0.6, Hold: 1e9}, false},
-		{"one member above", Discounted(0), mustPopulation(t, PopulationOptions{}, 0.7), Comparison{Known: 0.6}, true},
-		{"one member below", Discounted(0.999), mustPopulation(t, PopulationOptions{}, 0.5), Comparison{Known: 0.6}, false},
-		{"one member equal", Discounted(0.999), mustPopulation(t, PopulationOptions{}, 0.6), Comparison{Known: 0.6}, false},
+		{"one member above", Discounted(0), mustPopulation(t, PopulationConfig{}, 0.7), Comparison{Known: 0.6}, true},
+		{"one member below", Discounted(0.999), mustPopulation(t, PopulationConfig{}, 0.5), Comparison{Known: 0.6}, false},
+		{"one member equal", Discounted(0.999), mustPopulation(t, PopulationConfig{}, 0.6), Comparison{Known: 0.6}, false},
 	} {
 		if got := Explore(c.h, c.b, c.cmp); got != c.explore {
 			t.Errorf("%s: explore = %v", c.name, got)

@@ -36,7 +36,7 @@ func node(t testing.TB) *plugin.Process {
 		}
 		t.Skip("for the example in JavaScript, run npm ci --prefix examples/node")
 	}
-	p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Name: "gambler", Command: path, Args: []string{"node/gambler.js"}})
+	p, err := plugin.Launch(t.Context(), plugin.LaunchConfig{Name: "gambler", Command: path, Args: []string{"node/gambler.js"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRustConforms(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	target := cmp.Or(os.Getenv("CARGO_TARGET_DIR"), "rust/target")
-	o := plugin.LaunchOptions{Name: "gambler", Command: filepath.Join(target, "release/rlrun-plugin-gambler")}
+	o := plugin.LaunchConfig{Name: "gambler", Command: filepath.Join(target, "release/rlrun-plugin-gambler")}
 	p, err := plugin.Launch(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ class Casts {
 const params = { type: 'object', properties: { kind: { type: 'integer', description: 'The step.' } } };
 serve({ id: 'test/casts@1', doc: 'Steps of other types.', params, Environment: Casts });
 `), 0o600))
-	p := must.Get(plugin.Launch(t.Context(), plugin.LaunchOptions{Name: "casts", Command: "node", Args: []string{script}}))(t)
+	p := must.Get(plugin.Launch(t.Context(), plugin.LaunchConfig{Name: "casts", Command: "node", Args: []string{script}}))(t)
 	defer p.Close()
 	for kind, step := range steps {
 		err := rltest.CheckPlugin(t.Context(), p, fmt.Appendf(nil, `{"kind": %d}`, kind))

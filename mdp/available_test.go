@@ -108,7 +108,7 @@ func TestMissingActionsDoNotExist(t *testing.T) {
 			}
 		}
 		for _, method := range []mdp.Method{mdp.Automatic, mdp.ValueIteration, mdp.PolicyIteration, mdp.ModifiedPolicyIteration} {
-			sol := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: method}))(t)
+			sol := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{Method: method}))(t)
 			exists(fmt.Sprint("discounted ", method), sol.Policy)
 			for s, x := range sol.Value {
 				if !near(x, value[s], 1e-7) {
@@ -117,7 +117,7 @@ func TestMissingActionsDoNotExist(t *testing.T) {
 			}
 		}
 		for _, method := range []mdp.Method{mdp.PolicyIteration, mdp.ValueIteration} {
-			sol := must.Get(mdp.SolveAverage(m, mdp.Options{Method: method}))(t)
+			sol := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{Method: method}))(t)
 			exists(fmt.Sprint("average ", method), sol.Policy)
 			if !near(sol.Gain[0], gain, 1e-7) {
 				t.Errorf("seed %d: gain %v, the best policy has %v", seed, sol.Gain[0], gain)
@@ -173,7 +173,7 @@ func TestStandIns(t *testing.T) {
 			t.Errorf("a policy that takes a missing action: %v", err)
 		}
 	}
-	if _, err := mdp.SolveAverage(m, mdp.Options{Policy: mdp.Constant(3, 0)}); err == nil {
+	if _, err := mdp.SolveAverage(m, mdp.SolverConfig{Policy: mdp.Constant(3, 0)}); err == nil {
 		t.Error("a solver begins with a missing action")
 	}
 	if _, err := mdp.Forgetting(m, mdp.Constant(3, 2), 1, 0, 3); err == nil {
@@ -201,7 +201,7 @@ func TestStandIns(t *testing.T) {
 // Mixing times of missing actions are 0, and the mean is over those that exist.
 func TestMixingOfMissingActions(t *testing.T) {
 	m := must.Get(mdp.ParseModel(strings.NewReader(three)))(t)
-	x := must.Get(mdp.MixingTime(m, mdp.Constant(3, 2), mdp.MixingOptions{Eta: 0.01}))(t)
+	x := must.Get(mdp.MixingTime(m, mdp.Constant(3, 2), mdp.MixingConfig{Eta: 0.01}))(t)
 	others, deviates := 0.0, 0.0
 	for s, mu := range x.Stationary {
 		times, n := 0.0, 0.0

@@ -17,7 +17,7 @@ import (
 // operator, where the optimal gain g* is constant (Puterman 1994, Theorem
 // 8.5.5); that is the bound. If it is not constant, the bound holds for the actions that
 // keep the gain (ibid., Theorem 9.1.2). Gains within 1e-11 count as equal.
-func SolveAverage(m Model, o Options) (*Solution, error) {
+func SolveAverage(m Model, o SolverConfig) (*Solution, error) {
 	var s AverageSolver
 	return s.Solve(m, o)
 }
@@ -43,7 +43,7 @@ type AverageSolver struct {
 }
 
 // Solve is SolveAverage. The solution is valid until the next call.
-func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
+func (a *AverageSolver) Solve(m Model, o SolverConfig) (*Solution, error) {
 	t := tabular(m)
 	warm := a.t != nil && a.t.states == t.states && a.t.actions == t.actions
 	a.t = t

@@ -19,13 +19,13 @@ import (
 func TestAverageOfALongRiver(t *testing.T) {
 	for _, n := range []int{100, 200, 400} {
 		task := must.Get(catalog.RiverSwim(n))(t)
-		sol, err := mdp.SolveAverage(task.Model, mdp.Options{Method: mdp.PolicyIteration})
+		sol, err := mdp.SolveAverage(task.Model, mdp.SolverConfig{Method: mdp.PolicyIteration})
 		if err == nil && math.Abs(sol.Gain[0]-3./7) > 1e-9 {
 			t.Errorf("%d states: policy iteration is content with a gain of %v, bound %v", n, sol.Gain[0], sol.Bound)
 		} else if err != nil && !errors.Is(err, mdp.ErrNotConverged) {
 			t.Error(err)
 		}
-		sol, err = mdp.SolveAverage(task.Model, mdp.Options{})
+		sol, err = mdp.SolveAverage(task.Model, mdp.SolverConfig{})
 		if err != nil || math.Abs(sol.Gain[0]-3./7) > 1e-8 {
 			t.Errorf("%d states: gain %v, bound %v (%v), want 3/7", n, sol.Gain[0], sol.Bound, err)
 		}

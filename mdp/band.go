@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// BandOptions are the options of MixingBand. The zero value is useful.
-type BandOptions struct {
-	MixingOptions
+// BandConfig governs MixingBand. The zero value is useful.
+type BandConfig struct {
+	MixingConfig
 	// Alpha is the probability with which the band may fail. Default 0.05.
 	Alpha float64
 	// Support bounds how many successors a pair has, if that is known; default S.
@@ -35,7 +35,7 @@ type MixingBand struct {
 // The counts are of single steps, not weighted. The number of trials of a pair may
 // depend on what was seen, as with an agent: w holds for every number of trials at
 // once.
-func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
+func (c *Counts) MixingBand(pi Policy, o BandConfig) (*MixingBand, error) {
 	if o.Alpha == 0 {
 		o.Alpha = 0.05
 	}
@@ -46,7 +46,7 @@ func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 		o.Support = c.states
 	}
 	m := c.Empirical()
-	plugin, err := MixingTime(m, pi, o.MixingOptions)
+	plugin, err := MixingTime(m, pi, o.MixingConfig)
 	if err != nil && plugin == nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ const maxBand = 1_000_000
 // two bounds: Weissman's, and the sum over successors of the empirical Bernstein
 // bound (Maurer & Pontil 2009, Theorem 4). The second is better for rows that are
 // nearly deterministic. Each has half of the failure probability.
-func (c *Counts) width(i int, o BandOptions) float64 {
+func (c *Counts) width(i int, o BandConfig) float64 {
 	row := &c.rows[i]
 	n := row.total
 	union := float64(c.states*c.actions) * n * (n + 1)

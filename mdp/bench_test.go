@@ -38,7 +38,7 @@ func BenchmarkGridWorldMillion(b *testing.B) {
 			var sol *mdp.Solution
 			var err error
 			for b.Loop() {
-				if sol, err = mdp.SolveDiscounted(m, 0.99, mdp.Options{Method: method, Tolerance: 1e-6}); err != nil {
+				if sol, err = mdp.SolveDiscounted(m, 0.99, mdp.SolverConfig{Method: method, Tolerance: 1e-6}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -89,13 +89,13 @@ func memory(b *testing.B) {
 // from 256 pairs.
 func BenchmarkSampleMixingMillion(b *testing.B) {
 	m := million(b)
-	sol, err := mdp.SolveDiscounted(m, 0.99, mdp.Options{Tolerance: 1e-6})
+	sol, err := mdp.SolveDiscounted(m, 0.99, mdp.SolverConfig{Tolerance: 1e-6})
 	if err != nil {
 		b.Fatal(err)
 	}
 	var s *mdp.MixingSample
 	for b.Loop() {
-		if s, err = mdp.SampleMixing(m, sol.Policy, mdp.SampleOptions{Seed: 1}); err != nil {
+		if s, err = mdp.SampleMixing(m, sol.Policy, mdp.SampleConfig{Seed: 1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -114,11 +114,11 @@ func BenchmarkRiverSwimAverage(b *testing.B) {
 		b.Fatal(err)
 	}
 	var solver mdp.AverageSolver
-	must.Get(solver.Solve(task.Model, mdp.Options{}))(b)
+	must.Get(solver.Solve(task.Model, mdp.SolverConfig{}))(b)
 	b.ReportAllocs()
 	var sol *mdp.Solution
 	for b.Loop() {
-		if sol, err = solver.Solve(task.Model, mdp.Options{}); err != nil {
+		if sol, err = solver.Solve(task.Model, mdp.SolverConfig{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func BenchmarkRiverSwimMixing(b *testing.B) {
 	task := must.Get(catalog.RiverSwim(6))(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := mdp.MixingTime(task.Model, mdp.Constant(6, 1), mdp.MixingOptions{}); err != nil {
+		if _, err := mdp.MixingTime(task.Model, mdp.Constant(6, 1), mdp.MixingConfig{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -167,7 +167,7 @@ func BenchmarkDiscounted(b *testing.B) {
 		for name, m := range models(b, n) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
-					sol, err := mdp.SolveDiscounted(m, 0.99, mdp.Options{})
+					sol, err := mdp.SolveDiscounted(m, 0.99, mdp.SolverConfig{})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 	c := must.Get(Induce(split, Uniform{}))(t)
 	_, _, notUnichain := c.Stationary()
 	_, _, _, notCommunicating := Diameter(split)
-	_, notWeakly := SolveAverage(split, Options{Method: ValueIteration})
+	_, notWeakly := SolveAverage(split, SolverConfig{Method: ValueIteration})
 	for need, err := range map[string]error{"unichain": notUnichain, "communicating": notCommunicating,
 		"weakly communicating": notWeakly} {
 		var missing *MissingError
@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 
 // Policy iteration needs no structure: each state has the gain of the best sink.
 func TestMultichainGain(t *testing.T) {
-	sol := must.Get(SolveAverage(deterministic(t, []int{1, 2}, []int{1, 1}, []int{2, 2}), Options{}))(t)
+	sol := must.Get(SolveAverage(deterministic(t, []int{1, 2}, []int{1, 1}, []int{2, 2}), SolverConfig{}))(t)
 	if sol.Gain[0] != 2 || sol.Gain[1] != 1 || sol.Gain[2] != 2 || sol.Policy[0] != 1 {
 		t.Errorf("gain %v, policy %v", sol.Gain, sol.Policy)
 	}

@@ -167,7 +167,7 @@ func (m *Tabular) OptimalGain() float64 {
 	if m.NumStates() > solvable {
 		return math.NaN()
 	}
-	s, err := SolveAverage(m, Options{MaxIterations: 100_000})
+	s, err := SolveAverage(m, SolverConfig{MaxIterations: 100_000})
 	if err != nil {
 		return math.NaN()
 	}

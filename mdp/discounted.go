@@ -12,7 +12,7 @@ import (
 // With d = Tv − v, every V* − v lies between min d/(1−γ) and max d/(1−γ)
 // (MacQueen 1966; Puterman 1994, §6.6.3). So v, shifted to the middle, is within
 // half of the difference.
-func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
+func SolveDiscounted(m Model, gamma float64, o SolverConfig) (*Solution, error) {
 	if err := checkDiscount(gamma); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestDiscountedSolverAgreesWithElimination(t *testing.T) {
 			t.Fatalf("residual %v, %v", got, err)
 		}
 		compare(t, "value", v, exact, rounding+got/(1-gamma))
-		best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration}))(t)
+		best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 		if got, err = solver.Solve(v, pi, m, gamma, residual); err != nil || got > residual {
 			t.Fatalf("residual of the optimum %v, %v", got, err)
 		}
@@ -103,7 +103,7 @@ func TestDefaultMethod(t *testing.T) {
 	for _, n := range []int{101, 300, 1000} {
 		for name, m := range models(t, n) {
 			for _, gamma := range []float64{0.5, 0.99, 0.999} {
-				o := mdp.Options{Tolerance: 1e-7 / (1 - gamma)}
+				o := mdp.SolverConfig{Tolerance: 1e-7 / (1 - gamma)}
 				got := must.Get(mdp.SolveDiscounted(m, gamma, o))(t)
 				if limit := 2500; got.Sweeps > limit {
 					t.Errorf("%s of %d states, discount %v: %d sweeps", name, n, gamma, got.Sweeps)

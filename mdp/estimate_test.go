@@ -38,7 +38,7 @@ func riverSwim(t *testing.T) (*mdp.Tabular, mdp.Deterministic) {
 // closes.
 func TestMixingBand(t *testing.T) {
 	m, pi := riverSwim(t)
-	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{}))(t)
+	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingConfig{}))(t)
 	rng := rand.New(rand.NewPCG(1, 0))
 	width := map[int]int{}
 	for _, n := range []int{10, 1000, 300_000} {
@@ -47,7 +47,7 @@ func TestMixingBand(t *testing.T) {
 			runs = 1
 		}
 		for range runs {
-			b := must.Get(observe(t, m, n, rng).MixingBand(pi, mdp.BandOptions{}))(t)
+			b := must.Get(observe(t, m, n, rng).MixingBand(pi, mdp.BandConfig{}))(t)
 			width[n] = 0
 			for s, row := range exact.T {
 				for a, T := range row {
@@ -75,7 +75,7 @@ func TestMixingBand(t *testing.T) {
 // untried pairs make times longer if they are self-loops, shorter if not.
 func TestMixingTimesOfAPosterior(t *testing.T) {
 	m, pi := riverSwim(t)
-	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{}))(t)
+	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingConfig{}))(t)
 	rng := rand.New(rand.NewPCG(2, 0))
 	quantile := func(visits int, seenOnly bool) int {
 		d := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Alpha: 1, SeenOnly: seenOnly}))(t)
@@ -97,7 +97,7 @@ func TestMixingTimesOfAPosterior(t *testing.T) {
 		}
 		var times []int
 		for range 50 {
-			mix, err := mdp.MixingTime(d.Sample(rng), pi, mdp.MixingOptions{})
+			mix, err := mdp.MixingTime(d.Sample(rng), pi, mdp.MixingConfig{})
 			if mix == nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func (c *Chain) EvaluateDiscounted(gamma float64) ([]float64, error) {
 		copy(v, r.f[0])
 		return v, nil
 	}
-	sol, err := SolveDiscounted(c.model(), gamma, Options{})
+	sol, err := SolveDiscounted(c.model(), gamma, SolverConfig{})
 	if sol == nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (c *Chain) iterateAverage() (gain, bias []float64, err error) {
 	a := AverageSolver{t: c.model()}
 	n := c.NumStates()
 	a.sol = Solution{Policy: make(Deterministic, n), Gain: make([]float64, n), Bias: make([]float64, n)}
-	sol, err := a.relativeValueIteration(Options{}, 1_000_000)
+	sol, err := a.relativeValueIteration(SolverConfig{}, 1_000_000)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,13 +17,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	sol, err := mdp.SolveAverage(task.Model, mdp.Options{})
+	sol, err := mdp.SolveAverage(task.Model, mdp.SolverConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("gain %.6f, policy %v\n", sol.Gain[0], sol.Policy)
-	mix, err := mdp.MixingTime(task.Model, sol.Policy, mdp.MixingOptions{Eta: 0.25})
+	mix, err := mdp.MixingTime(task.Model, sol.Policy, mdp.MixingConfig{Eta: 0.25})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -70,7 +70,7 @@ func ExampleSolveDiscounted() {
 		return
 	}
 	for _, gamma := range []float64{0.5, 0.95} {
-		sol, err := mdp.SolveDiscounted(m, gamma, mdp.Options{})
+		sol, err := mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -98,7 +98,7 @@ func ExampleDirichlet() {
 	var solver mdp.AverageSolver
 	s, total := task.Model.Start(rng), 0.0
 	for episode := range 100 { // posterior sampling: act by a model drawn now and then
-		sol, err := solver.Solve(belief.Sample(rng), mdp.Options{})
+		sol, err := solver.Solve(belief.Sample(rng), mdp.SolverConfig{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -130,7 +130,7 @@ func ExampleChain_Structure() {
 	st := c.Structure()
 	fmt.Println("random:", st.Irreducible(), st.Aperiodic())
 
-	sol, err := mdp.SolveAverage(task.Model, mdp.Options{})
+	sol, err := mdp.SolveAverage(task.Model, mdp.SolverConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -167,7 +167,7 @@ func ExampleMixingTime_periodic() {
 		fmt.Println(err)
 		return
 	}
-	mix, err := mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingOptions{})
+	mix, err := mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

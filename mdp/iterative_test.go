@@ -115,9 +115,9 @@ func TestAverageOnCycles(t *testing.T) {
 		row.Add(0, 0.05)
 		row.Reward(rng.Float64())
 	}))(t)
-	exact := must.Get(SolveAverage(m, Options{Method: PolicyIteration}))(t)
+	exact := must.Get(SolveAverage(m, SolverConfig{Method: PolicyIteration}))(t)
 	for _, tolerance := range []float64{1e-2, 1e-5, 1e-9} {
-		sol := must.Get(SolveAverage(m, Options{Method: ValueIteration, Tolerance: tolerance}))(t)
+		sol := must.Get(SolveAverage(m, SolverConfig{Method: ValueIteration, Tolerance: tolerance}))(t)
 		if d := math.Abs(sol.Gain[0] - exact.Gain[0]); d > sol.Bound+exact.Bound || sol.Bound > 2*tolerance {
 			t.Errorf("gain %v ± %g, want %v ± %g", sol.Gain[0], sol.Bound, exact.Gain[0], exact.Bound)
 		}
@@ -167,7 +167,7 @@ func TestProgress(t *testing.T) {
 	}))(t)
 	calls, last := 0, 0
 	var bounds []float64
-	o := Options{Progress: func(sweeps int, bound float64) {
+	o := SolverConfig{Progress: func(sweeps int, bound float64) {
 		if calls++; sweeps <= last {
 			t.Errorf("%d sweeps after %d", sweeps, last)
 		}

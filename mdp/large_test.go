@@ -13,7 +13,7 @@ func TestLargeModelsAgree(t *testing.T) {
 	task := must.Get(catalog.GridWorld(catalog.Grid{Rows: 66, Cols: 66, Slip: 0.2, StepReward: -0.01, GoalReward: 1}))(t)
 	var first *mdp.Solution
 	for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration} {
-		sol := must.Get(mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{Method: method, Tolerance: 1e-5}))(t)
+		sol := must.Get(mdp.SolveDiscounted(task.Model, 0.9, mdp.SolverConfig{Method: method, Tolerance: 1e-5}))(t)
 		if first == nil {
 			first = sol
 		}

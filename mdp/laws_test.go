@@ -43,9 +43,9 @@ func TestDiscountedSolversAgree(t *testing.T) {
 		m := garnet(t)
 		gamma := rapid.SampledFrom([]float64{0, 0.5, 0.9, 0.99}).Draw(t, "gamma")
 		tolerance := rapid.SampledFrom([]float64{1e-2, 1e-6, 1e-10}).Draw(t, "tolerance")
-		exact := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration}))(t)
+		exact := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 		for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration} {
-			sol := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: method, Tolerance: tolerance}))(t)
+			sol := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{Method: method, Tolerance: tolerance}))(t)
 			if sol.Bound > 2*tolerance {
 				t.Fatalf("method %d: bound %g for tolerance %g", method, sol.Bound, tolerance)
 			}
@@ -83,13 +83,13 @@ func TestAverageIsBestOfAllPolicies(t *testing.T) {
 				best[s] = max(best[s], g)
 			}
 		}
-		sol := must.Get(mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
+		sol := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 		for s, g := range sol.Gain {
 			if !near(g, best[s], 1e-9) {
 				t.Fatalf("gain of state %d is %v, the best of all policies %v", s, g, best[s])
 			}
 		}
-		rvi, err := mdp.SolveAverage(m, mdp.Options{Method: mdp.ValueIteration, Tolerance: 1e-8})
+		rvi, err := mdp.SolveAverage(m, mdp.SolverConfig{Method: mdp.ValueIteration, Tolerance: 1e-8})
 		var missing *mdp.MissingError
 		switch {
 		case errors.As(err, &missing):
@@ -157,8 +157,8 @@ func TestRelabelling(t *testing.T) {
 		m := garnet(t)
 		name := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "permutation"), 0)).Perm(m.NumStates())
 		w := relabelled(t, m, name)
-		a := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
-		b := must.Get(mdp.SolveAverage(w, mdp.Options{}))(t)
+		a := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
+		b := must.Get(mdp.SolveAverage(w, mdp.SolverConfig{}))(t)
 		p := policy(t, m)
 		q := make(mdp.Deterministic, len(p))
 		for s, u := range name {
@@ -167,8 +167,8 @@ func TestRelabelling(t *testing.T) {
 				t.Fatalf("gain %v becomes %v", a.Gain[s], b.Gain[u])
 			}
 		}
-		before := must.Get(mdp.MixingTime(m, p, mdp.MixingOptions{Eta: 0.1}))(t)
-		after := must.Get(mdp.MixingTime(w, q, mdp.MixingOptions{Eta: 0.1}))(t)
+		before := must.Get(mdp.MixingTime(m, p, mdp.MixingConfig{Eta: 0.1}))(t)
+		after := must.Get(mdp.MixingTime(w, q, mdp.MixingConfig{Eta: 0.1}))(t)
 		for s, u := range name {
 			for a, T := range before.T[s] {
 				if !near(before.Limit[s][a], after.Limit[u][a], 1e-12) {
@@ -199,13 +199,13 @@ func TestWarmStart(t *testing.T) {
 	var solver mdp.AverageSolver
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)
-		first := must.Get(solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
+		first := must.Get(solver.Solve(m, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 		gain := append([]float64(nil), first.Gain...)
-		again := must.Get(solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
+		again := must.Get(solver.Solve(m, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 		if again.Improvements != 1 {
 			t.Fatalf("%d improvements of an optimal policy", again.Improvements)
 		}
-		fresh := must.Get(mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration}))(t)
+		fresh := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 		for s, g := range gain {
 			if !near(g, fresh.Gain[s], 1e-9) {
 				t.Fatalf("warm gain %v, cold %v", g, fresh.Gain[s])
@@ -236,7 +236,7 @@ func TestNoAllocation(t *testing.T) {
 	var solver mdp.AverageSolver
 	pi := mdp.Constant(6, 1)
 	if n := testing.AllocsPerRun(50, func() {
-		if _, err := solver.Solve(task.Model, mdp.Options{}); err != nil {
+		if _, err := solver.Solve(task.Model, mdp.SolverConfig{}); err != nil {
 			t.Error(err)
 		}
 		if _, err := solver.Evaluate(task.Model, pi); err != nil {

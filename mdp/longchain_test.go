@@ -75,7 +75,7 @@ func TestChainOfALongRiver(t *testing.T) {
 			if name != "in order" {
 				return
 			}
-			mix, err := mdp.MixingTime(m, right, mdp.MixingOptions{})
+			mix, err := mdp.MixingTime(m, right, mdp.MixingConfig{})
 			if err != nil || mix.Max != 15 || mix.MaxAt != (mdp.Pair{S: 3, A: 0}) || !near(mix.MeanNonGreedy, 3.98632008286149, 1e-9) {
 				t.Errorf("T = %d at %v, mean %v, %v", mix.Max, mix.MaxAt, mix.MeanNonGreedy, err)
 			}

@@ -12,9 +12,9 @@ const Never = math.MaxInt
 // roundoff decides which is larger. They then count as equal: Never.
 const knifeEdge = 1e-12
 
-// MixingOptions say when a deviation counts as forgotten. The zero value is
+// MixingConfig says when a deviation counts as forgotten. The zero value is
 // useful.
-type MixingOptions struct {
+type MixingConfig struct {
 	// Eta is the total variation below which a deviation is forgotten, in (0,1].
 	// Default 0.25.
 	Eta float64
@@ -27,7 +27,7 @@ type MixingOptions struct {
 }
 
 // thresholds returns η and ε.
-func (o MixingOptions) thresholds(states int) (eta, epsilon float64, err error) {
+func (o MixingConfig) thresholds(states int) (eta, epsilon float64, err error) {
 	n := float64(states)
 	switch {
 	case o.Epsilon != 0:
@@ -74,7 +74,7 @@ type Mixing struct {
 // Infinite times are recognised by the classes and phases of the chain. Memory is
 // A·S² numbers, so S is limited to 2000; see SampleMixing. ErrNotConverged comes
 // with a result in which the times not reached are Never.
-func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
+func MixingTime(m Model, pi Policy, o MixingConfig) (*Mixing, error) {
 	n := m.NumStates()
 	if n > denseLimit {
 		return nil, fmt.Errorf("mdp: all mixing times are for up to %d states, not %d; sample them", denseLimit, n)

@@ -23,7 +23,7 @@ func TestMixingLaws(t *testing.T) {
 		pi := policy(t, m)
 		n := float64(m.NumStates())
 		eta := rapid.SampledFrom([]float64{0.5, 0.25, 0.05, 0.001}).Draw(t, "eta")
-		mix := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: eta}))(t)
+		mix := must.Get(mdp.MixingTime(m, pi, mdp.MixingConfig{Eta: eta}))(t)
 		c := induce(t, m, pi)
 		sp := must.Get(c.Spectrum())(t)
 		if (mix.Infinite > 0) != (mix.Why != nil) || (mix.Infinite > 0) != (mix.Max == mdp.Never) {
@@ -84,7 +84,7 @@ func TestMixingBoundsTheAdvantage(t *testing.T) {
 			lo, hi = min(lo, x), max(hi, x)
 		}
 		const eta = 0.1
-		mix := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: eta}))(t)
+		mix := must.Get(mdp.MixingTime(m, pi, mdp.MixingConfig{Eta: eta}))(t)
 		for a := range m.NumActions() {
 			T := mix.T[0][a]
 			if T > 10_000 {
@@ -152,7 +152,7 @@ func TestReasons(t *testing.T) {
 		"transient phase": {model(2, []int{1, 2}, []int{3, 3}, []int{1, 1}, []int{1, 1}), "aperiodic", []string{"action 1 in state 0", "{1, 3} of period 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mix := must.Get(mdp.MixingTime(c.m, mdp.Constant(c.m.NumStates(), 0), mdp.MixingOptions{}))(t)
+			mix := must.Get(mdp.MixingTime(c.m, mdp.Constant(c.m.NumStates(), 0), mdp.MixingConfig{}))(t)
 			var missing *mdp.MissingError
 			if !errors.As(mix.Why, &missing) || missing.Need != c.need {
 				t.Fatalf("reason %v", mix.Why)
@@ -172,7 +172,7 @@ func TestDeepSeaForgetsAtTheEndOfTheEpisode(t *testing.T) {
 	const n = 8
 	task := must.Get(catalog.DeepSea(catalog.Sea{Size: n, Continuing: true}))(t)
 	pi := mdp.Constant(task.Model.NumStates(), 1) // right: the diagonal
-	mix := must.Get(mdp.MixingTime(task.Model, pi, mdp.MixingOptions{}))(t)
+	mix := must.Get(mdp.MixingTime(task.Model, pi, mdp.MixingConfig{}))(t)
 	for row := range n - 1 {
 		diagonal := row*(row+1)/2 + row
 		if T := mix.T[diagonal][0]; T != n-row {
@@ -198,7 +198,7 @@ func TestTwoStatesInClosedForm(t *testing.T) {
 			row.Add(1-s, x)
 			row.Add(s, 1-x)
 		}))(t)
-		mix := must.Get(mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingOptions{Eta: eta}))(t)
+		mix := must.Get(mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingConfig{Eta: eta}))(t)
 		first := math.Abs(dev - p)
 		if first < eta*(1-1e-9) {
 			if mix.T[0][1] != 1 {

@@ -19,7 +19,7 @@ func TestRestarting(t *testing.T) {
 	sea := must.Get(catalog.DeepSea(catalog.Sea{Size: n}))(t)
 	for want, m := range map[float64]*mdp.Tabular{-1: cliff.Model, 0.99 / n: sea.Model} {
 		again := must.Get(m.Restarting())(t)
-		sol := must.Get(mdp.SolveAverage(again, mdp.Options{}))(t)
+		sol := must.Get(mdp.SolveAverage(again, mdp.SolverConfig{}))(t)
 		for s, g := range sol.Gain {
 			if !near(g, want, 1e-12) {
 				t.Errorf("gain %v from state %d, want %v", g, s, want)
@@ -42,12 +42,12 @@ type bare struct{ mdp.Model }
 func TestAnyModel(t *testing.T) {
 	task := must.Get(catalog.Garnet(8, 3, 3, 11))(t)
 	m := bare{task.Model}
-	a := must.Get(mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{}))(t)
-	b := must.Get(mdp.SolveDiscounted(m, 0.9, mdp.Options{}))(t)
-	c := must.Get(mdp.SolveAverage(task.Model, mdp.Options{}))(t)
-	d := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
-	x := must.Get(mdp.MixingTime(task.Model, c.Policy, mdp.MixingOptions{}))(t)
-	y := must.Get(mdp.MixingTime(m, d.Policy, mdp.MixingOptions{}))(t)
+	a := must.Get(mdp.SolveDiscounted(task.Model, 0.9, mdp.SolverConfig{}))(t)
+	b := must.Get(mdp.SolveDiscounted(m, 0.9, mdp.SolverConfig{}))(t)
+	c := must.Get(mdp.SolveAverage(task.Model, mdp.SolverConfig{}))(t)
+	d := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
+	x := must.Get(mdp.MixingTime(task.Model, c.Policy, mdp.MixingConfig{}))(t)
+	y := must.Get(mdp.MixingTime(m, d.Policy, mdp.MixingConfig{}))(t)
 	if a.Value[0] != b.Value[0] || c.Gain[0] != d.Gain[0] || x.MeanNonGreedy != y.MeanNonGreedy {
 		t.Error("a model behind the interface is solved differently")
 	}
@@ -58,20 +58,20 @@ func TestBadArguments(t *testing.T) {
 	m := task.Model
 	one := func(_ any, err error) error { return err }
 	for says, err := range map[string]error{
-		"discount 1 is outside":     one(mdp.SolveDiscounted(m, 1, mdp.Options{})),
-		"start from has 1 states":   one(mdp.SolveDiscounted(m, .9, mdp.Options{Value: []float64{0}})),
-		"unknown method":            one(mdp.SolveDiscounted(m, .9, mdp.Options{Method: 99})),
-		"policy has 1 states":       one(mdp.SolveAverage(m, mdp.Options{Policy: mdp.Deterministic{0}})),
-		"not for the average":       one(mdp.SolveAverage(m, mdp.Options{Method: mdp.ModifiedPolicyIteration})),
+		"discount 1 is outside":     one(mdp.SolveDiscounted(m, 1, mdp.SolverConfig{})),
+		"start from has 1 states":   one(mdp.SolveDiscounted(m, .9, mdp.SolverConfig{Value: []float64{0}})),
+		"unknown method":            one(mdp.SolveDiscounted(m, .9, mdp.SolverConfig{Method: 99})),
+		"policy has 1 states":       one(mdp.SolveAverage(m, mdp.SolverConfig{Policy: mdp.Deterministic{0}})),
+		"not for the average":       one(mdp.SolveAverage(m, mdp.SolverConfig{Method: mdp.ModifiedPolicyIteration})),
 		"horizon -1":                one(mdp.SolveFinite(m, -1)),
-		"action 7 is outside":       one(mdp.SolveDiscounted(m, .9, mdp.Options{Method: mdp.PolicyIteration, Policy: mdp.Deterministic{0, 7, 0}})),
+		"action 7 is outside":       one(mdp.SolveDiscounted(m, .9, mdp.SolverConfig{Method: mdp.PolicyIteration, Policy: mdp.Deterministic{0, 7, 0}})),
 		"state 1: probabilities":    one(mdp.Induce(m, mdp.Deterministic{0, 7, 0})),
 		"state 2: probabilities":    one(mdp.Induce(m, mdp.Randomised{{.5, .5}, {1, 0}, {.5, .4}})),
 		"probability -0.5":          one(mdp.Induce(m, mdp.Randomised{{1.5, -.5}, {1, 0}, {1, 0}})),
 		"policy has 2 states":       one(mdp.Induce(m, mdp.Randomised{{.5, .5}, {1, 0}})),
-		"threshold η = -1":          one(mdp.MixingTime(m, mdp.Uniform{}, mdp.MixingOptions{Eta: -1})),
+		"threshold η = -1":          one(mdp.MixingTime(m, mdp.Uniform{}, mdp.MixingConfig{Eta: -1})),
 		"no state 9":                one(mdp.Forgetting(m, mdp.Uniform{}, 9, 0, 1)),
-		"confidence 2":              one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleOptions{Confidence: 2})),
+		"confidence 2":              one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleConfig{Confidence: 2})),
 		"state 0 has no transition": one(mdp.NewModel(mdp.Definition{States: 1 << 30, Actions: 1 << 30})),
 		"never leads to state 1":    one(mdp.NewModel(mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{{0, 0, 0, 1}, {1, 0, 1, 1}}, SuccessorRewards: []mdp.SuccessorReward{{0, 0, 1, 3}}})),
 	} {

@@ -61,7 +61,7 @@ type wantValues struct {
 
 func checkValues(t *testing.T, m *Tabular, want wantValues) {
 	const rel, abs = 1e-8, 1e-15
-	sol := must.Get(SolveAverage(m, Options{Method: PolicyIteration}))(t)
+	sol := must.Get(SolveAverage(m, SolverConfig{Method: PolicyIteration}))(t)
 	for _, g := range sol.Gain {
 		vectors.Close(t, "gain", g, want.OptimalGain, rel, abs)
 	}
@@ -85,7 +85,7 @@ func checkValues(t *testing.T, m *Tabular, want wantValues) {
 	}
 	for _, w := range want.Discounted {
 		for _, method := range []Method{PolicyIteration, ValueIteration, ModifiedPolicyIteration} {
-			sol, err := SolveDiscounted(m, w.Gamma, Options{Method: method, Tolerance: 1e-11})
+			sol, err := SolveDiscounted(m, w.Gamma, SolverConfig{Method: method, Tolerance: 1e-11})
 			if err != nil {
 				t.Fatalf("method %d: %v", method, err)
 			}
@@ -208,7 +208,7 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		}
 	}
 	for _, w := range want.TEps {
-		got := must.Get(MixingTime(m, pi, MixingOptions{Epsilon: w.Eps}))(t)
+		got := must.Get(MixingTime(m, pi, MixingConfig{Epsilon: w.Eps}))(t)
 		for s, row := range w.T {
 			for a, x := range row {
 				if wantTime := orNeverInt(x); got.T[s][a] != wantTime {
@@ -259,7 +259,7 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		}
 	}
 	for _, w := range want.TTV {
-		got := must.Get(MixingTime(m, pi, MixingOptions{Eta: w.Eta}))(t)
+		got := must.Get(MixingTime(m, pi, MixingConfig{Eta: w.Eta}))(t)
 		if got.Max != orNeverInt(w.TMax) || (got.Infinite > 0) != w.Infinite {
 			t.Errorf("T at η = %g is %d, want %d", w.Eta, got.Max, orNeverInt(w.TMax))
 		}
@@ -302,7 +302,7 @@ func checkTwoStates(t *testing.T, in twoStateCase, want wantTwoStates) {
 		row.Add(s, 1-move)
 	}))(t)
 	pi := Constant(2, 0)
-	got := must.Get(MixingTime(m, pi, MixingOptions{Epsilon: in.Eps}))(t)
+	got := must.Get(MixingTime(m, pi, MixingConfig{Epsilon: in.Eps}))(t)
 	wantTime := orNeverInt(want.T)
 	slack := int(want.Tolerance * float64(wantTime))
 	if d := got.T[in.S][1] - wantTime; wantTime != Never && (d > slack || -d > slack) || wantTime == Never && got.T[in.S][1] != Never {

@@ -14,7 +14,7 @@ import (
 // it takes to forget the phase. So Gauss-Seidel sweeps of h ← max_a (r − λ + Ph) follow
 // each sweep. Here λ is in the middle of the bounds on the gain found so far. They carry
 // values all along the cycle at once. If they do not help they are left out.
-func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution, error) {
+func (a *AverageSolver) relativeValueIteration(o SolverConfig, limit int) (*Solution, error) {
 	const (
 		tau      = 0.9
 		sweeps   = 16 // of Gauss-Seidel after each of Jacobi

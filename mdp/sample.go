@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// SampleOptions govern SampleMixing. The zero value is useful.
-type SampleOptions struct {
-	MixingOptions
+// SampleConfig governs SampleMixing. The zero value is useful.
+type SampleConfig struct {
+	MixingConfig
 	Pairs int // number of pairs; default 256
 	// BurnIn is the number of steps after which a walk that began in the initial
 	// distribution counts as stationary. Up to as many again are added at random,
@@ -41,7 +41,7 @@ type MixingSample struct {
 // not increase. A pair that is not after MaxSteps (100,000) has its time
 // extrapolated from the rate of the last 64 steps. Pairs are shared between
 // processors; the result depends on the seed only.
-func SampleMixing(m *Tabular, pi Policy, o SampleOptions) (*MixingSample, error) {
+func SampleMixing(m *Tabular, pi Policy, o SampleConfig) (*MixingSample, error) {
 	n := m.NumStates()
 	eta, epsilon, err := o.thresholds(n)
 	if err != nil {
@@ -134,7 +134,7 @@ type pairSampler struct {
 	pi             Policy
 	c              *Chain
 	f              *fate
-	o              SampleOptions
+	o              SampleConfig
 	threshold      float64
 	now, then      *scatter
 	steps, touched int

@@ -13,9 +13,9 @@ import (
 // about.
 func TestSampleMixing(t *testing.T) {
 	task := must.Get(catalog.FourRooms(true))(t)
-	sol := must.Get(mdp.SolveAverage(task.Model, mdp.Options{}))(t)
-	exact := must.Get(mdp.MixingTime(task.Model, sol.Policy, mdp.MixingOptions{}))(t)
-	o := mdp.SampleOptions{Pairs: 400, BurnIn: 400, Seed: 7, Confidence: 1 - 1e-6}
+	sol := must.Get(mdp.SolveAverage(task.Model, mdp.SolverConfig{}))(t)
+	exact := must.Get(mdp.MixingTime(task.Model, sol.Policy, mdp.MixingConfig{}))(t)
+	o := mdp.SampleConfig{Pairs: 400, BurnIn: 400, Seed: 7, Confidence: 1 - 1e-6}
 	got := must.Get(mdp.SampleMixing(task.Model, sol.Policy, o))(t)
 	for i, p := range got.Pairs {
 		if got.T[i] != exact.T[p.S][p.A] || got.Extrapolated[i] {
@@ -27,7 +27,7 @@ func TestSampleMixing(t *testing.T) {
 	}
 	// A tail is continued at its rate: off by a few per cent at most.
 	o.MaxSteps, o.Eta = 100, 1e-4
-	exact = must.Get(mdp.MixingTime(task.Model, sol.Policy, o.MixingOptions))(t)
+	exact = must.Get(mdp.MixingTime(task.Model, sol.Policy, o.MixingConfig))(t)
 	got = must.Get(mdp.SampleMixing(task.Model, sol.Policy, o))(t)
 	extrapolated := 0
 	for i, p := range got.Pairs {
@@ -46,7 +46,7 @@ func TestSampleMixing(t *testing.T) {
 
 func TestSampleMixingReasons(t *testing.T) {
 	task := must.Get(catalog.DoubleLoop())(t)
-	got := must.Get(mdp.SampleMixing(task.Model, mdp.Constant(9, 1), mdp.SampleOptions{Pairs: 50, BurnIn: 10}))(t)
+	got := must.Get(mdp.SampleMixing(task.Model, mdp.Constant(9, 1), mdp.SampleConfig{Pairs: 50, BurnIn: 10}))(t)
 	if got.Why == nil || got.Mean < 1e300 {
 		t.Errorf("mean %v, reason %v", got.Mean, got.Why)
 	}

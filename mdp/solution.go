@@ -37,8 +37,8 @@ const (
 	PolicyIteration
 )
 
-// Options govern a solver. The zero value is useful.
-type Options struct {
+// SolverConfig governs a solver. The zero value is useful.
+type SolverConfig struct {
 	Method Method // algorithm; default Automatic
 	// Tolerance is how far from the optimum the value (discounted) or the gain
 	// (average) may be. Default 1e-9 times the largest absolute reward, for the

@@ -127,7 +127,7 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	task := policy.Task{Arms: b.n, Low: low, High: 1}
 	draw := func() []bandit.Population {
 		return must.Get(bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
-			bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed)))(rt)
+			bandit.PopulationConfig{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed)))(rt)
 	}
 	b.populations = draw()
 	pol, err := policy.New(c.spec, spec, task, newRNG(seed))
@@ -172,7 +172,7 @@ func TestOneStateTies(t *testing.T) {
 		gamma := rapid.SampledFrom([]float64{0.5, 0.75, 0.9375}).Draw(rt, "gamma")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		coarse := coarse{}
-		populations := must.Get(bandit.NewPopulations(n, k, coarse, bandit.PopulationOptions{}, newRNG(seed)))(rt)
+		populations := must.Get(bandit.NewPopulations(n, k, coarse, bandit.PopulationConfig{}, newRNG(seed)))(rt)
 		b := arms{n, k, populations}
 		red := must.Get(reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(rt)
 		greedy := 0
@@ -231,7 +231,7 @@ func TestStochasticDistribution(t *testing.T) {
 	spec := policy.OptimisticStochastic{Horizon: policy.Horizon{Gamma: &gamma}, LowerBound: &low}
 	for seed := range uint64(5) {
 		pol := must.Get(policy.New(spec, policy.PopulationBelief{Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed)))(t)
-		populations := must.Get(bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationOptions{}, newRNG(seed)))(t)
+		populations := must.Get(bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationConfig{}, newRNG(seed)))(t)
 		b := arms{n, k, populations}
 		red := must.Get(reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}}))(t)
 		greedy := red.Candidates[0].Policy.(mdp.Deterministic)[0]
@@ -281,7 +281,7 @@ func TestFill(t *testing.T) {
 		for range 3 {
 			v := rapid.SliceOfN(value, k, k).Draw(rt, "values")
 			fill(p, v)
-			want := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(rt)
+			want := must.Get(bandit.NewPopulation(v, bandit.PopulationConfig{}))(rt)
 			for m := range k {
 				if p.Member(m) != want.Member(m) {
 					rt.Fatalf("member %d of %v is %v, want %v", m, v, p.Member(m), want.Member(m))

@@ -16,14 +16,14 @@ type Commitment struct {
 	ExplorationCost int  // steps that count as exploration, if other than Steps
 }
 
-// CommitmentConfig say how T follows from the exploration mixing time T_ε of the
+// CommitmentConfig says how T follows from the exploration mixing time T_ε of the
 // greedy policy (docs/theory.md §3.2). The zero value is useful.
 type CommitmentConfig struct {
-	Fixed  int               // if positive, T itself: nothing is estimated
-	Floor  int               // least T; default 1
-	Cap    int               // largest T; default 1000
-	Scale  float64           // T is the estimate times this, rounded up; default 1
-	Mixing mdp.MixingOptions // which deviations count as forgotten
+	Fixed  int              // if positive, T itself: nothing is estimated
+	Floor  int              // least T; default 1
+	Cap    int              // largest T; default 1000
+	Scale  float64          // T is the estimate times this, rounded up; default 1
+	Mixing mdp.MixingConfig // which deviations count as forgotten
 	// Return charges exploring with the return to the greedy policy, too: T + T_ε steps,
 	// T_ε within floor and cap. Without an estimate, if T is Fixed, it has no effect.
 	Return bool

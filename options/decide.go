@@ -178,7 +178,7 @@ func (m *memory) population(p *Problem, x int) *bandit.Population {
 
 // newPopulation returns a population of k members for fill.
 func newPopulation(k int) *bandit.Population {
-	p, err := bandit.NewPopulation(make([]float64, k), bandit.PopulationOptions{Mode: bandit.DrawnMember, Step: 1})
+	p, err := bandit.NewPopulation(make([]float64, k), bandit.PopulationConfig{Mode: bandit.DrawnMember, Step: 1})
 	if err != nil {
 		panic(fmt.Sprintf("options: a population of zeros cannot be made: %v", err))
 	}

@@ -127,7 +127,7 @@ func TestThresholdsAreTheBandits(t *testing.T) {
 		y, last := p.row(0), len(p.Arms)-1
 		for x := 1; x < last; x++ {
 			v, q := p.row(x), p.two(x)
-			pop := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(t)
+			pop := must.Get(bandit.NewPopulation(v, bandit.PopulationConfig{}))(t)
 			pair := jointThreshold(v, y, 0)
 			th := bandit.Threshold(pop, bandit.Comparison{Known: mean(y), Hold: p.Hold})
 			_, supDeltaP := bandit.BestDelta(pop, bandit.Comparison{Known: mean(y)}, 0)

@@ -127,7 +127,7 @@ func TestJointAgainstAConstant(t *testing.T) {
 		for k := range y {
 			y[k] = c.Known
 		}
-		p := must.Get(bandit.NewPopulation(x, bandit.PopulationOptions{}))(t)
+		p := must.Get(bandit.NewPopulation(x, bandit.PopulationConfig{}))(t)
 		got, want := jointThreshold(x, y, c.LowerBound), bandit.Threshold(p, c)
 		if d := math.Abs(got.Ratio - want.ShareStar); d > 1e-9*want.ShareStar && !math.IsInf(want.ShareStar, 1) {
 			t.Fatalf("ratio %v, share* %v", got.Ratio, want.ShareStar)

@@ -215,9 +215,9 @@ func (b *Belief) OptimalWithBonus(k Kind, bonus func(s, a int) float64, alone bo
 	}
 	var sol *mdp.Solution
 	if b.Discount == 0 {
-		sol, err = mdp.SolveAverage(m, mdp.Options{})
+		sol, err = mdp.SolveAverage(m, mdp.SolverConfig{})
 	} else {
-		sol, err = mdp.SolveDiscounted(m, b.Discount, mdp.Options{})
+		sol, err = mdp.SolveDiscounted(m, b.Discount, mdp.SolverConfig{})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mean model with bonus: %w", err)
@@ -283,7 +283,7 @@ func Residual(m *mdp.Tabular, share, gamma float64) float64 {
 // of their own.
 func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceConfig, i int) (mdp.Deterministic, []float64, error) {
 	n := m.NumStates()
-	start := mdp.Options{}
+	start := mdp.SolverConfig{}
 	if len(r.policies[i]) == n {
 		start.Policy = r.policies[i]
 	}
@@ -291,7 +291,7 @@ func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceConf
 	var err error
 	switch {
 	case o.Discount == 0:
-		sol, err = solver.Solve(m, mdp.Options{})
+		sol, err = solver.Solve(m, mdp.SolverConfig{})
 	case n <= Eliminated:
 		sol, err = mdp.SolveDiscounted(m, o.Discount, start)
 	default:

@@ -235,7 +235,7 @@ func TestReduceIterates(t *testing.T) {
 			}
 			for k, m := range members {
 				within := Residual(m, residual, gamma)
-				best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration}))(t)
+				best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
 				for s, v := range best.Value {
 					if got := red.Optimal(s)[k]; math.Abs(got-(1-gamma)*v) > within {
 						t.Errorf("state %d is worth %v in model %d, want %v ± %v", s, got, k, (1-gamma)*v, within)

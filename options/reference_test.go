@@ -100,7 +100,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	}
 	var times []int
 	for _, m := range members {
-		mix, err := mdp.MixingTime(m, want.GreedyPolicy, mdp.MixingOptions{Epsilon: in.Eps})
+		mix, err := mdp.MixingTime(m, want.GreedyPolicy, mdp.MixingConfig{Epsilon: in.Eps})
 		if mix == nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		t.Errorf("mixing times %v, want %v", times, wantTimes)
 	}
 	average := must.Get(meanModel(members))(t)
-	sol := must.Get(mdp.SolveAverage(average, mdp.Options{}))(t)
+	sol := must.Get(mdp.SolveAverage(average, mdp.SolverConfig{}))(t)
 	rel("gain of the mean model", sol.Gain[0], want.GreedyGain)
 
 	// The candidates are the greedy policy, those expected, and the uniform one.
@@ -166,7 +166,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		rel("q̄ of greedy", mean(y), w.QbarGreedy)
 		rel("e", mean(v), w.E)
 
-		pop := must.Get(bandit.NewPopulation(v, bandit.PopulationOptions{}))(t)
+		pop := must.Get(bandit.NewPopulation(v, bandit.PopulationConfig{}))(t)
 		th := bandit.Threshold(pop, bandit.Comparison{Known: mean(y), LowerBound: in.B, Hold: want.T})
 		if w.MeanCompare.PhiStar != nil {
 			rel("φ*", th.PhiStar, *w.MeanCompare.PhiStar)

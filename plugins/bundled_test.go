@@ -54,7 +54,7 @@ func inProcess(_ context.Context, c plan.Component) (vector.Plugin, func() error
 }
 
 func subprocess(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
-	p, err := plugin.Launch(ctx, plugin.LaunchOptions{Name: c.Plugin, Command: os.Args[0], Env: []string{serveEnv + "=" + c.Plugin}})
+	p, err := plugin.Launch(ctx, plugin.LaunchConfig{Name: c.Plugin, Command: os.Args[0], Env: []string{serveEnv + "=" + c.Plugin}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func records(t *testing.T, open run.Opener, workers, lanes int) map[result.Key]s
 	dir := t.TempDir()
 	x := run.New(p, catalogue{open})
 	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Settings{}))
 	must.Do(t, x.Close())
 	m := map[result.Key]string{}
 	for r, err := range result.ReadRecords(dir) {
@@ -235,7 +235,7 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 	dir := t.TempDir()
 	x := run.New(p, catalogue{inProcess})
 	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Settings{}))
 	must.Do(t, x.Close())
 	lines := map[int]string{}
 	for r, err := range result.ReadRecords(dir) {

@@ -41,7 +41,7 @@ func execute(t *testing.T, c plan.Config, open run.Opener, existing store.Existi
 	x := run.New(p, catalogue{open})
 	defer x.Close()
 	must.Do(t, x.Check(t.Context(), nil))
-	must.Do(t, x.Run(t.Context(), existing, run.Options{}))
+	must.Do(t, x.Run(t.Context(), existing, run.Settings{}))
 	r := must.Get(output.Write(x.Experiment))(t)
 	all := map[result.Key]result.Record{}
 	for rec, err := range r.Records() {

@@ -120,7 +120,7 @@ func stepScale(m *mdp.Tabular, steps int) (scale, error) {
 	if err != nil {
 		return scale{}, err
 	}
-	best, err := mdp.SolveAverage(m, mdp.Options{})
+	best, err := mdp.SolveAverage(m, mdp.SolverConfig{})
 	if err != nil {
 		return scale{}, err
 	}

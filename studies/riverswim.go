@@ -142,7 +142,7 @@ func (s *study) riverDifferences() error {
 
 // riverFigures draws regret, exploration and the estimated mixing time.
 func (s *study) riverFigures() error {
-	regret, err := plots.NewFigure(s.Summary, river, result.Regret, plots.Options{
+	regret, err := plots.NewFigure(s.Summary, river, result.Regret, plots.Config{
 		Title: fmt.Sprintf("RiverSwim: regret to the optimum, %d runs, 95 %% bands", s.Meta.Runs),
 		Agents: []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic",
 			"uniform option, γ=0.99, pessimistic", "sampling, optimistic", "PSRL, sparse prior", "UCRL2, widths × 0.1", "ε-greedy Q-learning"},
@@ -156,7 +156,7 @@ func (s *study) riverFigures() error {
 		from, _ := slices.BinarySearch(l.X, 50)
 		l.X, l.Y, l.Low, l.High = l.X[from:], l.Y[from:], l.Low[from:], l.High[from:]
 	}
-	o := plots.Options{Title: "RiverSwim: how much the rules explore, pessimistic prior"}
+	o := plots.Config{Title: "RiverSwim: how much the rules explore, pessimistic prior"}
 	for _, rule := range []string{"Algorithm 2", "pairwise U"} {
 		for _, g := range riverGammas {
 			o.Agents = append(o.Agents, fmt.Sprintf("%s, γ=%s, pessimistic", rule, g))

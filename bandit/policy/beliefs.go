@@ -209,7 +209,7 @@ func (p PopulationBelief) maker(task Task) (beliefMaker, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := bandit.PopulationOptions{Mode: mode, Step: *p.Step, Mask: *p.Mask}
+	opts := bandit.PopulationConfig{Mode: mode, Step: *p.Step, Mask: *p.Mask}
 	if p.Schedule == "harmonic" {
 		opts.Schedule = bandit.HarmonicStep(*p.Weight)
 	}

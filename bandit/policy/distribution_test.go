@@ -153,7 +153,7 @@ func populations(t *testing.T, members ...[]float64) beliefs {
 	t.Helper()
 	b := beliefs{populations: make([]bandit.Population, len(members))}
 	for i, x := range members {
-		p := must.Get(bandit.NewPopulation(x, bandit.PopulationOptions{}))(t)
+		p := must.Get(bandit.NewPopulation(x, bandit.PopulationConfig{}))(t)
 		b.populations[i] = *p
 		b.learners = append(b.learners, &b.populations[i])
 	}

@@ -39,7 +39,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if rng.IntN(2) == 0 {
 		prior = coarse{bandit.Uniform{Lo: 0, Hi: 1}}
 	}
-	opts := bandit.PopulationOptions{Step: []float64{0.01, 0.1, 0.5, 1}[rng.IntN(4)]}
+	opts := bandit.PopulationConfig{Step: []float64{0.01, 0.1, 0.5, 1}[rng.IntN(4)]}
 	if rng.IntN(3) == 0 {
 		opts.Mode = bandit.UpdateMode(rng.IntN(5))
 	}

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // launch starts the plugin in a process of its own.
 func launch(t *testing.T) vector.Plugin {
 	t.Helper()
-	p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Name: "bootstrap", Command: os.Args[0], Args: []string{"serve"}})
+	p, err := plugin.Launch(t.Context(), plugin.LaunchConfig{Name: "bootstrap", Command: os.Args[0], Args: []string{"serve"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 					for k := range members {
 						values[k] = a.row(k, 0)[x]
 					}
-					if populations[x], err = bandit.NewPopulation(values, bandit.PopulationOptions{}); err != nil {
+					if populations[x], err = bandit.NewPopulation(values, bandit.PopulationConfig{}); err != nil {
 						t.Fatal(err)
 					}
 					if populations[x].Mean() > populations[greedy].Mean() {

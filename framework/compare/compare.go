@@ -31,7 +31,7 @@ func define(inputs []*Input, m result.Metric) *metric.Definition {
 
 // Compare compares agents. Its errors are the user's: a metric without values, labels
 // that name no agent, runs that cannot be compared.
-func Compare(inputs []*Input, o Options) (*Result, error) {
+func Compare(inputs []*Input, o Config) (*Result, error) {
 	c, pairs, err := prepare(inputs, o)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Compare(inputs []*Input, o Options) (*Result, error) {
 	if err := c.compare(pairs); err != nil {
 		return nil, err
 	}
-	if c.Options.Pairs == againstBest {
+	if c.Config.Pairs == againstBest {
 		pairs = c.keepBest(pairs)
 	}
 	if len(c.Environments) > 1 {
@@ -52,8 +52,8 @@ func Compare(inputs []*Input, o Options) (*Result, error) {
 }
 
 // prepare reads the values and checks the options.
-func prepare(inputs []*Input, o Options) (c *comparer, pairs [][2]int, err error) {
-	c = &comparer{Result: Result{Options: o, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
+func prepare(inputs []*Input, o Config) (c *comparer, pairs [][2]int, err error) {
+	c = &comparer{Result: Result{Config: o, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
 	c.LowerIsBetter = c.Definition.Better == metric.Lower
 	if err := c.read(inputs); err != nil {
 		return nil, nil, err
@@ -125,14 +125,14 @@ type sample struct {
 type comparer struct {
 	Result
 	values map[cell]*sample
-	made   atomic.Int64 // of all, for Options.Progress
+	made   atomic.Int64 // of all, for Config.Progress
 	all    int
 }
 
 // tell is called after each comparison.
 func (c *comparer) tell() {
-	if n := c.made.Add(1); c.Options.Progress != nil {
-		c.Options.Progress(int(n), c.all)
+	if n := c.made.Add(1); c.Config.Progress != nil {
+		c.Config.Progress(int(n), c.all)
 	}
 }
 
@@ -154,8 +154,8 @@ func (c *comparer) read(inputs []*Input) error {
 	for i, a := range c.Agents {
 		for _, env := range a.input.Summary.Meta.Environments {
 			meta := &a.input.Summary.Meta
-			s := &sample{missing: meta.Runs, rounding: result.RoundingOf(meta, env, c.Options.Metric)}
-			if row := a.input.Summary.Row(env, a.Agent, c.Options.Metric); row != nil {
+			s := &sample{missing: meta.Runs, rounding: result.RoundingOf(meta, env, c.Config.Metric)}
+			if row := a.input.Summary.Row(env, a.Agent, c.Config.Metric); row != nil {
 				s.runs, s.values = row.Runs, slices.Clone(row.Values)
 				s.missing -= len(row.Values)
 			}
@@ -177,25 +177,25 @@ func (c *comparer) read(inputs []*Input) error {
 		}
 		merge(with)
 		if len(without) > 0 {
-			c.skip("%s: no run of %s has a value of %s", env, shortList(without), c.Options.Metric)
+			c.skip("%s: no run of %s has a value of %s", env, shortList(without), c.Config.Metric)
 		}
 	}
 	if len(has) == 0 {
 		return errors.New("no run is recorded")
 	}
-	if !slices.Contains(has, c.Options.Metric) {
-		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Options.Metric, metric.Names(has))
+	if !slices.Contains(has, c.Config.Metric) {
+		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Config.Metric, metric.Names(has))
 	}
 	return nil
 }
 
-// pairs resolves Options.Pairs to indices of agents, A and B.
+// pairs resolves Config.Pairs to indices of agents, A and B.
 func (c *comparer) pairs() (out [][2]int, err error) {
 	n := len(c.Agents)
 	if n < 2 {
 		return nil, fmt.Errorf("%s has one agent, %s; a comparison needs two", c.Agents[0].Dir, c.Agents[0].Label)
 	}
-	switch c.Options.Pairs {
+	switch c.Config.Pairs {
 	case "first":
 		for i := 1; i < n; i++ {
 			out = append(out, [2]int{i, 0})
@@ -209,7 +209,7 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 		}
 		return out, nil
 	}
-	if name, ok := strings.CutPrefix(c.Options.Pairs, against); ok {
+	if name, ok := strings.CutPrefix(c.Config.Pairs, against); ok {
 		b, err := c.agent(name)
 		for i := range c.Agents {
 			if i != b {
@@ -219,7 +219,7 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 		return out, err
 	}
 	// Labels may hold commas: any of them may be the one between the two.
-	parts := strings.Split(c.Options.Pairs, ",")
+	parts := strings.Split(c.Config.Pairs, ",")
 	for cut := 1; cut < len(parts); cut++ {
 		a, errA := c.agent(strings.Join(parts[:cut], ","))
 		b, errB := c.agent(strings.Join(parts[cut:], ","))
@@ -235,7 +235,7 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 		}
 	}
 	if err == nil {
-		err = fmt.Errorf("pairs must be first, all, or the labels of two agents with a comma between them, not %q", c.Options.Pairs)
+		err = fmt.Errorf("pairs must be first, all, or the labels of two agents with a comma between them, not %q", c.Config.Pairs)
 	}
 	return nil, err
 }
@@ -285,7 +285,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 	var jobs []job // of each comparison
 	for _, env := range c.Environments {
 		var tukey map[[2]int]float64
-		if c.Options.Unpaired && c.Options.Pairs == "all" {
+		if c.Config.Unpaired && c.Config.Pairs == "all" {
 			tukey = c.tukey(env)
 		}
 		for _, pair := range pairs {
@@ -302,19 +302,19 @@ func (c *comparer) compare(pairs [][2]int) error {
 			if len(x.values) == 0 || len(y.values) == 0 {
 				continue // read has said so
 			}
-			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN(), Alpha: c.Options.Alpha, Margin: c.margin(env), Equivalence: math.NaN()}
+			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN(), Alpha: c.Config.Alpha, Margin: c.margin(env), Equivalence: math.NaN()}
 			sa, sb := a.input.Streams[env], b.input.Streams[env]
 			why := sa.differs(sb)
 			switch {
-			case c.Options.Unpaired:
+			case c.Config.Unpaired:
 				cmp.Paired, cmp.Reason = false, "compared as independent samples"
 			case why != "" && sa.Seed == sb.Seed:
 				return fmt.Errorf("%s: %s and %s: %s: %w", env, a.Label, b.Label, why, ErrDependent)
 			case why != "":
 				cmp.Paired, cmp.Reason = false, why
 			}
-			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && !slices.Equal(ma.Windows(c.Options.Metric), mb.Windows(c.Options.Metric)) {
-				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the steps at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Options.Metric, ErrOtherGrid)
+			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && !slices.Equal(ma.Windows(c.Config.Metric), mb.Windows(c.Config.Metric)) {
+				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the steps at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, ErrOtherGrid)
 			}
 			if why != "" && !reasons[why+a.Dir+b.Dir+env] {
 				reasons[why+a.Dir+b.Dir+env] = true
@@ -348,7 +348,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 	return nil
 }
 
-// The prefix of Options.Pairs that compares all agents with one, and that one if it is the best
+// The prefix of Config.Pairs that compares all agents with one, and that one if it is the best
 // of each environment.
 const against, againstBest = "against ", "against best"
 
@@ -388,7 +388,7 @@ func (c *comparer) skip(format string, args ...any) {
 // for m comparisons can still reject, but at most 999,999.
 func (c *comparer) draws(m int) int {
 	n := 10_000
-	for n < 1_000_000 && float64(m)/float64(n) > c.Options.Alpha/5 {
+	for n < 1_000_000 && float64(m)/float64(n) > c.Config.Alpha/5 {
 		n *= 10
 	}
 	return n - 1
@@ -400,10 +400,10 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	if c.LowerIsBetter {
 		sign = -1
 	}
-	source := seed.NewSource(root, fmt.Sprintf("%q %q %q %q", cmp.Environment, cmp.A, cmp.B, c.Options.Metric))
+	source := seed.NewSource(root, fmt.Sprintf("%q %q %q %q", cmp.Environment, cmp.A, cmp.B, c.Config.Metric))
 	random := source.Seed(0, seed.Statistics, 0)
 	if !cmp.Paired {
-		t := stat.Welch(x.values, y.values, 1-c.Options.Alpha)
+		t := stat.Welch(x.values, y.values, 1-c.Config.Alpha)
 		cmp.N, cmp.NB, cmp.Dropped = len(x.values), len(y.values), x.missing+y.missing
 		cmp.MeanA, cmp.MeanB, cmp.Difference = stat.Mean(x.values), stat.Mean(y.values), t.Interval
 		cmp.P, cmp.Test = t.P, "Welch"
@@ -428,7 +428,7 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	cmp.N, cmp.NB = len(d), len(d)
 	cmp.Dropped = max(len(x.runs)+x.missing, len(y.runs)+y.missing) - len(d)
 	cmp.MeanA, cmp.MeanB = stat.Mean(xs), stat.Mean(ys)
-	cmp.Difference = stat.NewResampler(1-c.Options.Alpha, []uint64{random}).Mean(0, d)
+	cmp.Difference = stat.NewResampler(1-c.Config.Alpha, []uint64{random}).Mean(0, d)
 	cmp.WinRate = stat.PairedWinRate(stat.Scores{wins}, stat.Scores{make([]float64, len(wins))})
 	var exact bool
 	cmp.P, exact = stat.SignFlip(d, draws, random)
@@ -495,7 +495,7 @@ func randomised(test string, exact bool, draws int) string {
 // sequential gives a comparison that stopped its experiment the verdict of the test that
 // did: other p values do not know that runs were looked at.
 func (c *comparer) sequential(cmp *Comparison, a, b *ComparedAgent) {
-	if a.input != b.input || a.input.Until == nil || !cmp.Paired || a.input.Metric != c.Options.Metric {
+	if a.input != b.input || a.input.Until == nil || !cmp.Paired || a.input.Metric != c.Config.Metric {
 		return
 	}
 	for i := range a.input.Until {
@@ -537,7 +537,7 @@ func (c *comparer) tukey(env string) map[[2]int]float64 {
 		}
 	}
 	out := map[[2]int]float64{}
-	for _, p := range stat.TukeyKramer(groups, 1-c.Options.Alpha) {
+	for _, p := range stat.TukeyKramer(groups, 1-c.Config.Alpha) {
 		out[[2]int{index[p.Second], index[p.First]}] = p.P
 	}
 	return out

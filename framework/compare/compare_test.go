@@ -45,15 +45,15 @@ func experiment(dir string, seed uint64, agents []string, values ...[][]float64)
 	return in
 }
 
-var usual = Options{Metric: result.Reward, Pairs: "first", Alpha: 0.05, Correction: Holm}
+var usual = Config{Metric: result.Reward, Pairs: "first", Alpha: 0.05, Correction: Holm}
 
-func with(change func(*Options)) Options {
+func with(change func(*Config)) Config {
 	o := usual
 	change(&o)
 	return o
 }
 
-func compared(t *testing.T, inputs []*Input, o Options) *Result {
+func compared(t *testing.T, inputs []*Input, o Config) *Result {
 	t.Helper()
 	r := must.Get(Compare(inputs, o))(t)
 	return r
@@ -142,7 +142,7 @@ func TestOtherRecordedSteps(t *testing.T) {
 			in.Summary.Rows[0].Metric = tt.metric
 		}
 		other.Summary.Meta.Grid = tt.grid
-		_, err := Compare([]*Input{one, other}, with(func(o *Options) { o.Metric = tt.metric }))
+		_, err := Compare([]*Input{one, other}, with(func(o *Config) { o.Metric = tt.metric }))
 		if errors.Is(err, ErrOtherGrid) != tt.refused || err != nil && !tt.refused {
 			t.Errorf("%s at %v: %v", tt.metric, tt.grid, err)
 		}
@@ -183,13 +183,13 @@ func TestLowerIsBetter(t *testing.T) {
 	for i := range in.Summary.Rows {
 		in.Summary.Rows[i].Metric = result.Regret
 	}
-	r := compared(t, []*Input{in}, with(func(o *Options) { o.Metric = result.Regret }))
+	r := compared(t, []*Input{in}, with(func(o *Config) { o.Metric = result.Regret }))
 	c := r.Comparisons[0]
 	if c.Verdict != "a is better" || c.Difference.Value <= 0 || math.Abs(c.WinRate-0.1) > 1e-12 {
 		t.Errorf("%+v", c)
 	}
 	for _, m := range []result.Metric{result.MixingTime, result.ExplorationShare} {
-		if _, err := Compare([]*Input{in}, with(func(o *Options) { o.Metric = m })); err == nil {
+		if _, err := Compare([]*Input{in}, with(func(o *Config) { o.Metric = m })); err == nil {
 			t.Errorf("%s is compared", m)
 		}
 	}
@@ -198,7 +198,7 @@ func TestLowerIsBetter(t *testing.T) {
 // The correction is over all environments and pairs.
 func TestFamily(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published, published)
-	all := compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))
+	all := compared(t, []*Input{in}, with(func(o *Config) { o.Pairs = "all" }))
 	if len(all.Comparisons) != 12 {
 		t.Fatalf("%d comparisons of 4 agents in 2 environments", len(all.Comparisons))
 	}
@@ -211,7 +211,7 @@ func TestFamily(t *testing.T) {
 			t.Errorf("comparison %d: Holm p %g, want %g", i, got, p)
 		}
 	}
-	bh := compared(t, []*Input{in}, with(func(o *Options) { o.Pairs, o.Correction = "all", BenjaminiHochberg }))
+	bh := compared(t, []*Input{in}, with(func(o *Config) { o.Pairs, o.Correction = "all", BenjaminiHochberg }))
 	for i, p := range stat.BenjaminiHochberg(ps) {
 		if got := bh.Comparisons[i].Adjusted; got != p {
 			t.Errorf("comparison %d: BH p %g, want %g", i, got, p)
@@ -261,7 +261,7 @@ func TestStreamsDecidePairing(t *testing.T) {
 		} else if c := r.Comparisons[0]; c.Paired != tt.paired || c.Reason != tt.reason || c.A != "two:x" {
 			t.Errorf("%s: %+v", tt.name, c)
 		}
-		free := compared(t, []*Input{first, second}, with(func(o *Options) { o.Unpaired = true })).Comparisons[0]
+		free := compared(t, []*Input{first, second}, with(func(o *Config) { o.Unpaired = true })).Comparisons[0]
 		w := stat.Welch(second.Summary.Rows[0].Values, first.Summary.Rows[0].Values, 0.95)
 		if free.Paired || free.P != w.P || free.Difference != w.Interval || free.Test != "Welch" {
 			t.Errorf("%s unpaired: %+v", tt.name, free)
@@ -281,7 +281,7 @@ func TestPairsByName(t *testing.T) {
 		{"c,c", "", "", "twice"},
 		{"some", "", "", "must be first, all"},
 	} {
-		r, err := Compare([]*Input{one, two}, with(func(o *Options) { o.Pairs = tt.pairs }))
+		r, err := Compare([]*Input{one, two}, with(func(o *Config) { o.Pairs = tt.pairs }))
 		switch {
 		case tt.problem != "":
 			if err == nil || !strings.Contains(err.Error(), tt.problem) {
@@ -297,9 +297,9 @@ func TestPairsByName(t *testing.T) {
 
 func TestBadRequests(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b"}, noisy(6, 1, 0, 1))
-	for name, o := range map[string]Options{
-		"metric": with(func(o *Options) { o.Metric = result.Regret }), "alpha": with(func(o *Options) { o.Alpha = 1 }),
-		"correction": with(func(o *Options) { o.Correction = "bonferroni" }),
+	for name, o := range map[string]Config{
+		"metric": with(func(o *Config) { o.Metric = result.Regret }), "alpha": with(func(o *Config) { o.Alpha = 1 }),
+		"correction": with(func(o *Config) { o.Correction = "bonferroni" }),
 	} {
 		if _, err := Compare([]*Input{in}, o); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
@@ -311,7 +311,7 @@ func TestBadRequests(t *testing.T) {
 	other := experiment("e", 1, []string{"z"}, [][]float64{{1, 2, 3, 4, 5, 6}})
 	other.Summary.Meta.Environments[0] = "elsewhere"
 	other.Summary.Rows[0].Environment = "elsewhere"
-	if _, err := Compare([]*Input{in, other}, with(func(o *Options) { o.Pairs = "a,z" })); err == nil || !strings.Contains(err.Error(), "only in") {
+	if _, err := Compare([]*Input{in, other}, with(func(o *Config) { o.Pairs = "a,z" })); err == nil || !strings.Contains(err.Error(), "only in") {
 		t.Errorf("no environment in common: %v", err)
 	}
 }
@@ -333,7 +333,7 @@ func several() *Input {
 
 func TestOverEnvironments(t *testing.T) {
 	in := several()
-	r := compared(t, []*Input{in}, with(func(o *Options) { o.Scores = map[string]Range{"env 0": {Low: -10, High: 10}} }))
+	r := compared(t, []*Input{in}, with(func(o *Config) { o.Scores = map[string]Range{"env 0": {Low: -10, High: 10}} }))
 	o := r.Overall
 	if !slices.Equal(o.Unscored, []string{"env 6"}) || o.Scores["env 0"].Source != "given" || o.Scores["env 1"] != (Scale{Range{0, 10}, "model"}) {
 		t.Errorf("scales %v, without %v", o.Scores, o.Unscored)
@@ -420,7 +420,7 @@ func TestModelRange(t *testing.T) {
 // More comparisons need more random sign vectors, so that a corrected p value can
 // still be small.
 func TestDraws(t *testing.T) {
-	c := &comparer{Result: Result{Options: usual}}
+	c := &comparer{Result: Result{Config: usual}}
 	for m, want := range map[int]int{1: 9999, 100: 9999, 101: 99999, 5000: 999999, 1e6: 999999} {
 		if got := c.draws(m); got != want {
 			t.Errorf("%d comparisons: %d draws, want %d", m, got, want)
@@ -494,7 +494,7 @@ func TestManyComparisons(t *testing.T) {
 	}
 	s := must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
 	var told atomic.Int64
-	o := Options{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: Holm, Progress: func(_, all int) { told.Store(int64(all)) }}
+	o := Config{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: Holm, Progress: func(_, all int) { told.Store(int64(all)) }}
 	r := must.Get(Compare([]*Input{{Dir: "many", Summary: s}}, o))(t)
 	if told.Load() != 780 {
 		t.Errorf("told of %d comparisons, want 780", told.Load())

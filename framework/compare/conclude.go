@@ -25,13 +25,13 @@ func (c *comparer) conclude() {
 		}
 	}
 	adjust := stat.Holm
-	if c.Options.Correction == BenjaminiHochberg {
+	if c.Config.Correction == BenjaminiHochberg {
 		adjust = stat.BenjaminiHochberg
 	}
 	for k, p := range adjust(ps) {
 		cmp := &c.Comparisons[tested[k]]
 		cmp.Adjusted = p
-		if p > c.Options.Alpha || cmp.Difference.Value == 0 {
+		if p > c.Config.Alpha || cmp.Difference.Value == 0 {
 			continue
 		}
 		cmp.Better = cmp.A
@@ -116,21 +116,21 @@ func (c *comparer) advise() {
 		if cmp.Paired && cmp.N < 50 {
 			few++
 		}
-		if cmp.Paired && cmp.N <= 40 && math.Ldexp(float64(m), 1-cmp.N) > c.Options.Alpha && c.Options.Correction == Holm {
+		if cmp.Paired && cmp.N <= 40 && math.Ldexp(float64(m), 1-cmp.N) > c.Config.Alpha && c.Config.Correction == Holm {
 			cannot++
 		}
 	}
 	if cannot > 0 {
-		need := int(math.Ceil(1 + math.Log2(float64(m)/c.Options.Alpha)))
+		need := int(math.Ceil(1 + math.Log2(float64(m)/c.Config.Alpha)))
 		text := fmt.Sprintf("A correction for %d comparisons needs %d pairs of runs or more before it can decide any at level %g, and %d of them have fewer.",
-			m, need, c.Options.Alpha, cannot)
+			m, need, c.Config.Alpha, cannot)
 		if m == 1 {
-			text = fmt.Sprintf("A comparison needs %d pairs of runs or more before it can be decided at level %g.", need, c.Options.Alpha)
+			text = fmt.Sprintf("A comparison needs %d pairs of runs or more before it can be decided at level %g.", need, c.Config.Alpha)
 		}
 		c.Notes = append(c.Notes, text)
 	}
 	if unknown > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d differences have no interval: at level %g it takes %d pairs of runs, or two runs of either agent if they are not paired.", unknown, m, c.Options.Alpha, stat.Design{Alpha: c.Options.Alpha}.LeastRuns()))
+		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d differences have no interval: at level %g it takes %d pairs of runs, or two runs of either agent if they are not paired.", unknown, m, c.Config.Alpha, stat.Design{Alpha: c.Config.Alpha}.LeastRuns()))
 	}
 	if narrow > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("In %d of %d comparisons all differences are the same. They have no interval, which does not mean that another run could not differ.", narrow, m))

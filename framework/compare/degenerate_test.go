@@ -69,7 +69,7 @@ func TestComparisonsOfFewRuns(t *testing.T) {
 			t.Errorf("%d pairs: %s\n%s", n, table, data)
 		}
 	}
-	apart := with(func(o *Options) { o.Unpaired = true })
+	apart := with(func(o *Config) { o.Unpaired = true })
 	for n, want := range map[int]float64{1: 1, 2: 1. / 3, 3: 0.1} {
 		same := [][]float64{slices.Repeat([]float64{1}, n), slices.Repeat([]float64{2}, n)}
 		c := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, same)}, apart).Comparisons[0]

@@ -13,8 +13,8 @@ import (
 const Equivalent = "equivalent"
 
 func (c *comparer) checkMargins() error {
-	for _, env := range slices.Sorted(maps.Keys(c.Options.Margins)) {
-		if m := c.Options.Margins[env]; !(m > 0) || math.IsInf(m, 0) {
+	for _, env := range slices.Sorted(maps.Keys(c.Config.Margins)) {
+		if m := c.Config.Margins[env]; !(m > 0) || math.IsInf(m, 0) {
 			return fmt.Errorf("a margin of equivalence must be a positive number, not %v", m)
 		}
 		if env != "" && !slices.Contains(c.Environments, env) {
@@ -27,7 +27,7 @@ func (c *comparer) checkMargins() error {
 // margin is that of an environment; NaN without one.
 func (c *comparer) margin(env string) float64 {
 	for _, name := range []string{env, ""} {
-		if m, ok := c.Options.Margins[name]; ok {
+		if m, ok := c.Config.Margins[name]; ok {
 			return m
 		}
 	}
@@ -77,7 +77,7 @@ func (c *comparer) welchEquivalence(cmp *Comparison, x, y []float64, draws int, 
 	}
 	cmp.Equivalence = oneSided(cmp.Margin, func(shift float64) (float64, float64) {
 		x := shifted(x, shift)
-		t := stat.Welch(x, y, 1-c.Options.Alpha)
+		t := stat.Welch(x, y, 1-c.Config.Alpha)
 		if math.IsNaN(t.P) || math.IsInf(t.T, 0) {
 			t.P, _ = stat.Permutation(x, y, draws, random)
 		}
@@ -97,7 +97,7 @@ func (c *comparer) equivalences(adjust func([]float64) []float64) {
 	}
 	for i, p := range adjust(ps) {
 		cmp := tested[i]
-		cmp.Equivalence, cmp.Equivalent = p, p <= c.Options.Alpha
+		cmp.Equivalence, cmp.Equivalent = p, p <= c.Config.Alpha
 		if cmp.Equivalent && cmp.Better == "" {
 			cmp.Verdict = Equivalent
 		}

@@ -39,7 +39,7 @@ func TestEquivalenceKeepsItsLevel(t *testing.T) {
 			},
 			"Welch": func(x, y []float64) float64 {
 				cmp := Comparison{Margin: 0.5}
-				(&comparer{Result: Result{Options: usual}}).welchEquivalence(&cmp, x, y, 9999, rng.Uint64())
+				(&comparer{Result: Result{Config: usual}}).welchEquivalence(&cmp, x, y, 9999, rng.Uint64())
 				return cmp.Equivalence
 			},
 		} {
@@ -69,7 +69,7 @@ func TestEquivalence(t *testing.T) {
 	}
 	in := experiment("d", 1, []string{"base", "same", "little", "unknown", "more"},
 		[][]float64{base, plus(0, 0.01), plus(0.02, 0.01), plus(0, 3), plus(1, 0.01)})
-	r := compared(t, []*Input{in}, with(func(o *Options) { o.Margins = map[string]float64{"": 0.1} }))
+	r := compared(t, []*Input{in}, with(func(o *Config) { o.Margins = map[string]float64{"": 0.1} }))
 	want := []struct {
 		verdict    string
 		equivalent bool
@@ -94,12 +94,12 @@ func TestEquivalence(t *testing.T) {
 	}
 	// Six equal differences are one of 64 cases.
 	six := experiment("d", 1, []string{"a", "b"}, [][]float64{{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}})
-	c := compared(t, []*Input{six}, with(func(o *Options) { o.Margins = map[string]float64{"env 0": 0.5} })).Comparisons[0]
+	c := compared(t, []*Input{six}, with(func(o *Config) { o.Margins = map[string]float64{"env 0": 0.5} })).Comparisons[0]
 	if c.Equivalence != 1.0/64 || c.Verdict != Equivalent {
 		t.Errorf("six equal differences: p %v, %s", c.Equivalence, c.Verdict)
 	}
 	for _, bad := range []map[string]float64{{"": 0}, {"": math.NaN()}, {"env 7": 1}} {
-		if _, err := Compare([]*Input{in}, with(func(o *Options) { o.Margins = bad })); err == nil {
+		if _, err := Compare([]*Input{in}, with(func(o *Config) { o.Margins = bad })); err == nil {
 			t.Errorf("margins %v are accepted", bad)
 		}
 	}
@@ -118,12 +118,12 @@ func TestAgainst(t *testing.T) {
 		}
 		return out
 	}
-	r := compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "against b" }))
+	r := compared(t, []*Input{in}, with(func(o *Config) { o.Pairs = "against b" }))
 	if got, want := strings.Join(pairs(r), ", "), "env 0 ab, env 0 cb, env 1 ab, env 1 cb"; got != want || r.Tests != 4 {
 		t.Errorf("got %s, %d tests", got, r.Tests)
 	}
-	all := compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))
-	r = compared(t, []*Input{in}, with(func(o *Options) { o.Pairs = "against best" }))
+	all := compared(t, []*Input{in}, with(func(o *Config) { o.Pairs = "all" }))
+	r = compared(t, []*Input{in}, with(func(o *Config) { o.Pairs = "against best" }))
 	if got, want := strings.Join(pairs(r), ", "), "env 0 ba, env 0 cb, env 1 ba, env 1 ca"; got != want || r.Tests != 6 {
 		t.Errorf("got %s, %d tests, want %s", got, r.Tests, want)
 	}
@@ -136,7 +136,7 @@ func TestAgainst(t *testing.T) {
 	if len(r.Overall.Improvements) != 3 || !strings.Contains(Method(r), "all 6 comparisons") {
 		t.Errorf("%d pairs over environments; %s", len(r.Overall.Improvements), Method(r))
 	}
-	if _, err := Compare([]*Input{in}, with(func(o *Options) { o.Pairs = "against d" })); err == nil {
+	if _, err := Compare([]*Input{in}, with(func(o *Config) { o.Pairs = "against d" })); err == nil {
 		t.Error("an agent that is not there is accepted")
 	}
 }

@@ -30,7 +30,7 @@ func ExampleCompare() {
 	input := &compare.Input{Dir: "results/walk", Summary: summary,
 		Streams: map[string]compare.Stream{"walk": {Seed: 1, Steps: 10, Discount: 0.99, Plugin: "walk", Params: "{}"}}}
 	found, err := compare.Compare([]*compare.Input{input},
-		compare.Options{Metric: result.Reward, Pairs: "all", Alpha: compare.DefaultAlpha, Correction: compare.Holm})
+		compare.Config{Metric: result.Reward, Pairs: "all", Alpha: compare.DefaultAlpha, Correction: compare.Holm})
 	if err != nil {
 		fmt.Println(err)
 		return

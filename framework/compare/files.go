@@ -21,7 +21,7 @@ type field struct {
 
 var fields = []field{
 	{"environment", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Environment }},
-	{"metric", "TEXT NOT NULL", func(r *Result, _ *Comparison) any { return string(r.Options.Metric) }},
+	{"metric", "TEXT NOT NULL", func(r *Result, _ *Comparison) any { return string(r.Config.Metric) }},
 	{"a", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.A }},
 	{"b", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.B }},
 	{"paired", "INTEGER NOT NULL", func(_ *Result, c *Comparison) any { return c.Paired }},
@@ -37,7 +37,7 @@ var fields = []field{
 	{"win_rate", "REAL", func(_ *Result, c *Comparison) any { return c.WinRate }},
 	{"test", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Test }},
 	{"p", "REAL", func(_ *Result, c *Comparison) any { return c.P }},
-	{"correction", "TEXT NOT NULL", func(r *Result, _ *Comparison) any { return string(r.Options.Correction) }},
+	{"correction", "TEXT NOT NULL", func(r *Result, _ *Comparison) any { return string(r.Config.Correction) }},
 	{"adjusted_p", "REAL", func(_ *Result, c *Comparison) any { return c.Adjusted }},
 	{"tukey_p", "REAL", func(_ *Result, c *Comparison) any { return c.Tukey }},
 	{"alpha", "REAL NOT NULL", func(_ *Result, c *Comparison) any { return c.Alpha }},
@@ -116,8 +116,8 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		comparisons = append(comparisons, m)
 	}
 	out := map[string]any{
-		"metric": r.Options.Metric, "lower_is_better": r.LowerIsBetter, "alpha": r.Options.Alpha,
-		"pairs": r.Options.Pairs, "correction": r.Options.Correction,
+		"metric": r.Config.Metric, "lower_is_better": r.LowerIsBetter, "alpha": r.Config.Alpha,
+		"pairs": r.Config.Pairs, "correction": r.Config.Correction,
 		"agents": r.Agents, "environments": r.Environments, "comparisons": comparisons,
 		"skipped": append([]string{}, r.Skipped...), "notes": append([]string{}, r.Notes...),
 	}
@@ -175,7 +175,7 @@ func latexP(p float64) string {
 func WriteLaTeX(w io.Writer, r *Result) error {
 	var b strings.Builder
 	b.WriteString("% needs \\usepackage{booktabs}\n\\begin{tabular}{lllrrrrl}\n\\toprule\nenvironment & A & B & runs & difference & A wins & ")
-	if r.Options.Correction == BenjaminiHochberg {
+	if r.Config.Correction == BenjaminiHochberg {
 		b.WriteString("BH")
 	} else {
 		b.WriteString("Holm")
@@ -200,7 +200,7 @@ func WriteLaTeX(w io.Writer, r *Result) error {
 		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	fmt.Fprintf(&b, "%% %s: %s\n", result.LaTeX(string(r.Options.Metric)), strings.ReplaceAll(Method(r), "\n", " "))
+	fmt.Fprintf(&b, "%% %s: %s\n", result.LaTeX(string(r.Config.Metric)), strings.ReplaceAll(Method(r), "\n", " "))
 	for _, note := range slices.Concat(r.Notes, r.Skipped) {
 		fmt.Fprintf(&b, "%% Note: %s\n", strings.Join(strings.Fields(note), " "))
 	}

@@ -163,12 +163,12 @@ func (c *comparer) aggregate(o *Overall, scored []string) map[int]stat.Sampled {
 		}
 		// The same seeds draw the same runs of all agents of an experiment.
 		salt := ""
-		if c.Options.Unpaired { // agents are independent
+		if c.Config.Unpaired { // agents are independent
 			salt = fmt.Sprint(i)
 		}
-		r := stat.NewResampler(1-c.Options.Alpha, c.seeds(&c.Agents[i], salt, scored))
+		r := stat.NewResampler(1-c.Config.Alpha, c.seeds(&c.Agents[i], salt, scored))
 		found := r.Aggregate(s, 1, o.Tau)
-		if !stat.Enough(s, 1-c.Options.Alpha) {
+		if !stat.Enough(s, 1-c.Config.Alpha) {
 			found.Forget()
 		}
 		a := Aggregate{Agent: c.Agents[i].Label, IQM: r.Interval(found.IQM), Mean: r.Interval(found.Mean),
@@ -202,7 +202,7 @@ func (c *comparer) improvement(pair [2]int, iqm map[int]stat.Sampled) Improvemen
 		return Improvement{}
 	}
 	a := &c.Agents[pair[0]]
-	r := stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
+	r := stat.NewResampler(1-c.Config.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
 	imp := Improvement{A: a.Label, B: c.Agents[pair[1]].Label, Environments: len(envs),
 		Probability: r.ProbabilityOfImprovement(c.scores(pair[0], envs, nil), c.scores(pair[1], envs, nil))}
 	x, hasX := iqm[pair[0]]
@@ -239,7 +239,7 @@ func (c *comparer) seeds(a *ComparedAgent, salt string, envs []string) []uint64 
 	out := make([]uint64, len(envs))
 	for e, env := range envs {
 		stream := a.input.Streams[env]
-		out[e] = seed.NewSource(stream.Seed, fmt.Sprintf("%q %q %q %+v", env, c.Options.Metric, salt, stream)).Seed(0, seed.Statistics, 0)
+		out[e] = seed.NewSource(stream.Seed, fmt.Sprintf("%q %q %q %+v", env, c.Config.Metric, salt, stream)).Seed(0, seed.Statistics, 0)
 	}
 	return out
 }
@@ -268,7 +268,7 @@ func (c *comparer) scores(agent int, envs []string, scales map[string]Scale) sta
 
 // scale finds the scale of an environment: as given, or from its model.
 func (c *comparer) scale(env string) (Scale, bool) {
-	if r, ok := c.Options.Scores[env]; ok {
+	if r, ok := c.Config.Scores[env]; ok {
 		return Scale{r, "given"}, true
 	}
 	for i := range c.Agents {
@@ -353,7 +353,7 @@ func (c *comparer) ranks() *Ranks {
 	if len(table) < cdEnvironments || k < 3 {
 		return r
 	}
-	r.CriticalDifference = stat.NemenyiCD(k, len(table), c.Options.Alpha)
+	r.CriticalDifference = stat.NemenyiCD(k, len(table), c.Config.Alpha)
 	// Wilcoxon between all pairs, by positions in the order.
 	var ps []float64
 	d := make([]float64, len(table))
@@ -373,7 +373,7 @@ func (c *comparer) ranks() *Ranks {
 	}
 	r.Cliques = stat.Cliques(positions, func(a, b int) bool {
 		i, j := min(a, b), max(a, b)
-		return holm[i*k-i*(i+1)/2+j-i-1] <= c.Options.Alpha
+		return holm[i*k-i*(i+1)/2+j-i-1] <= c.Config.Alpha
 	})
 	return r
 }

@@ -32,7 +32,7 @@ type Power struct {
 // Powers says for each comparison of Compare how many runs decide a difference with the given
 // power, in (0,1) and above the level of one comparison. differences are by environment; "" is of all others. All comparisons are
 // corrected for by Bonferroni's bound, which is that of Holm's first step.
-func Powers(inputs []*Input, o Options, differences map[string]float64, power float64) ([]Power, error) {
+func Powers(inputs []*Input, o Config, differences map[string]float64, power float64) ([]Power, error) {
 	if !(power > 0 && power < 1) {
 		return nil, fmt.Errorf("power must be in (0,1), not %v", power)
 	}

@@ -100,8 +100,8 @@ func (r Range) Check(d *metric.Definition) error {
 	return nil
 }
 
-// Options choose what is compared and how.
-type Options struct {
+// Config chooses what is compared and how.
+type Config struct {
 	Metric     result.Metric // that is compared
 	Pairs      string        // first, all, "against AGENT", "against best", or A,B: the labels of two agents
 	Alpha      float64       // level of tests; intervals have level 1 − Alpha
@@ -167,9 +167,9 @@ const NotDecided = "not decided"
 
 // Result holds the comparisons of all pairs, and the aggregates over environments.
 type Result struct {
-	Options       Options            // with their defaults filled in
-	Definition    *metric.Definition // of Options.Metric
-	LowerIsBetter bool               // for Options.Metric
+	Config        Config             // with their defaults filled in
+	Definition    *metric.Definition // of Config.Metric
+	LowerIsBetter bool               // for Config.Metric
 	Agents        []ComparedAgent    // in the order of the inputs
 	Environments  []string           // labels
 	// Comparisons are in the order of environments, then of pairs.

@@ -24,7 +24,7 @@ func TestRoundingDecidesNothing(t *testing.T) {
 		env = append(env, slices.Repeat([]float64{x}, 100))
 	}
 	in := experiment("d", 1, []string{"up", "down", "twice"}, env, env)
-	for name, o := range map[string]Options{"paired": usual, "unpaired": with(func(o *Options) { o.Unpaired = true })} {
+	for name, o := range map[string]Config{"paired": usual, "unpaired": with(func(o *Config) { o.Unpaired = true })} {
 		r := compared(t, []*Input{in}, o)
 		same, twice := r.Comparisons[0], r.Comparisons[1]
 		if same.Verdict != NotDecided || same.Difference.Value != 0 || !math.IsNaN(same.Difference.Low) || same.WinRate != 0.5 || same.P < 1 {
@@ -83,7 +83,7 @@ func TestRoundingOfWhatCancels(t *testing.T) {
 		for i := range in.Summary.Rows {
 			in.Summary.Rows[i].Metric = c.metric
 		}
-		r := compared(t, []*Input{in}, with(func(o *Options) { o.Metric = c.metric }))
+		r := compared(t, []*Input{in}, with(func(o *Config) { o.Metric = c.metric }))
 		if got := r.Comparisons[0].Verdict == NotDecided; got != c.same {
 			t.Errorf("%s: %+v", name, r.Comparisons[0])
 		}
@@ -115,7 +115,7 @@ func TestScaleOfTheWrongDirection(t *testing.T) {
 		"reward, rising":  {reward, result.Reward, Range{Low: 0, High: 1}, ""},
 		"empty":           {reward, result.Reward, Range{Low: 1, High: 1}, "scores of env 1: low and high must differ"},
 	} {
-		_, err := Compare([]*Input{c.in}, with(func(o *Options) { o.Metric, o.Scores = c.m, map[string]Range{"env 1": c.r} }))
+		_, err := Compare([]*Input{c.in}, with(func(o *Config) { o.Metric, o.Scores = c.m, map[string]Range{"env 1": c.r} }))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

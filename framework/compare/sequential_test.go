@@ -117,7 +117,7 @@ func TestSequentialBlocks(t *testing.T) {
 	// A comparison of the finished experiment says the same. It uses the level
 	// of the test, not the level in its options.
 	in.Until, in.Metric, in.Alpha = []Progress{p}, s.Metric, s.Alpha
-	r := compared(t, []*Input{in}, with(func(o *Options) { o.Metric, o.Alpha = s.Metric, 0.01 }))
+	r := compared(t, []*Input{in}, with(func(o *Config) { o.Metric, o.Alpha = s.Metric, 0.01 }))
 	c := r.Comparisons[0]
 	if !c.Stopped || c.Dropped != 1 || c.Alpha != s.Alpha || c.RunsText() != "29 (to the end)" || !strings.Contains(Method(r), "at level 0.05") {
 		t.Errorf("%+v, %s: %s", c, c.RunsText(), Method(r))

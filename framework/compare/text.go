@@ -37,7 +37,7 @@ func WriteTable(w io.Writer, r *Result) error {
 		overallText(&b, r, o)
 	}
 	fmt.Fprintf(&b, "Differences are A minus B with their %s intervals. A run of A is compared with the same run of B or, if\nruns are not paired, with every run of B.\n%s\n",
-		percent(1-r.Options.Alpha), Method(r))
+		percent(1-r.Config.Alpha), Method(r))
 	for _, n := range append(slices.Clone(r.Notes), r.Skipped...) {
 		fmt.Fprintf(&b, "Note: %s\n", n)
 	}
@@ -48,11 +48,11 @@ func WriteTable(w io.Writer, r *Result) error {
 // Method says in a sentence how verdicts were made.
 func Method(r *Result) string {
 	verdicts, from := "Verdicts follow", fmt.Sprintf("the p values of all %d comparisons, corrected (%s),", r.Tests,
-		map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Options.Correction])
+		map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Config.Correction])
 	if r.Tests == 1 {
 		verdicts, from = "The verdict follows", "the p value"
 	}
-	level := strconv.FormatFloat(r.Options.Alpha, 'g', -1, 64)
+	level := strconv.FormatFloat(r.Config.Alpha, 'g', -1, 64)
 	if !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Stopped }) {
 		from, level = "the sequential test that stops the experiment,", r.levels()
 	}
@@ -61,7 +61,7 @@ func Method(r *Result) string {
 
 func comparisonHeader(r *Result) []string {
 	corrected := "Holm p"
-	if r.Options.Correction == BenjaminiHochberg {
+	if r.Config.Correction == BenjaminiHochberg {
 		corrected = "BH p"
 	}
 	return []string{"runs", "difference", "A wins", "p", corrected, "verdict"}
@@ -197,8 +197,8 @@ func RankSentence(r *Result) string {
 	}
 	text += fmt.Sprintf(" Wilcoxon's test with Holm's correction finds no difference between agents of the same group. Nemenyi's critical difference is %.2f.", k.CriticalDifference)
 	pairs, n := len(k.Agents)*(len(k.Agents)-1)/2, len(k.Environments)
-	if math.Ldexp(float64(pairs), 1-n) > r.Options.Alpha {
-		text += fmt.Sprintf(" With %d environments it cannot tell any of %d agents apart: that takes %d environments or more.", n, len(k.Agents), int(math.Ceil(1+math.Log2(float64(pairs)/r.Options.Alpha))))
+	if math.Ldexp(float64(pairs), 1-n) > r.Config.Alpha {
+		text += fmt.Sprintf(" With %d environments it cannot tell any of %d agents apart: that takes %d environments or more.", n, len(k.Agents), int(math.Ceil(1+math.Log2(float64(pairs)/r.Config.Alpha))))
 	}
 	return text
 }

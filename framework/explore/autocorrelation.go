@@ -99,7 +99,7 @@ func means[T float32 | float64 | uint8 | int64](dst []float64, x []T) {
 // = (1+φ)/(1−φ) (Sokal 1997, §2). mixing returns the first T ≥ 1 with φ^T < η,
 // for the φ that follows from τ. It is a diagnostic, not a bound: it misses what
 // neither the reward nor the observation shows.
-func (s *series) mixing(o mdp.MixingOptions) int {
+func (s *series) mixing(o mdp.MixingConfig) int {
 	eta := o.Eta
 	if eta == 0 {
 		eta = 0.25

@@ -36,7 +36,7 @@ type populations struct {
 func newPopulations(t *testing.T, s uint64) *populations {
 	t.Helper()
 	b := must.Get(bandit.NewPopulations(arms, members, bandit.Uniform{Lo: low, Hi: 1},
-		bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, seed.Stream(s, seed.Bootstrap)))(t)
+		bandit.PopulationConfig{Mode: bandit.BernoulliMask, Step: step}, seed.Stream(s, seed.Bootstrap)))(t)
 	return &populations{b: b, rng: seed.Stream(s, seed.Exploration)}
 }
 

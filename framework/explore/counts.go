@@ -147,7 +147,7 @@ const exactStates = 256
 // policy in the model of the transitions seen (docs/theory.md §2.5). It is taken
 // over the states visited, weighted by their visits, and the actions that are not
 // greedy there.
-func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, o mdp.MixingOptions, w *scratch) (int, error) {
+func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, o mdp.MixingConfig, w *scratch) (int, error) {
 	w.collect(f, c)
 	m, policy, err := w.model(f, greedy)
 	if err != nil {
@@ -167,7 +167,7 @@ func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, 
 			}
 		}
 	} else {
-		mix, err := mdp.SampleMixing(m, policy, mdp.SampleOptions{MixingOptions: o, Pairs: 128, BurnIn: 10 * n})
+		mix, err := mdp.SampleMixing(m, policy, mdp.SampleConfig{MixingConfig: o, Pairs: 128, BurnIn: 10 * n})
 		if err != nil {
 			return 0, err
 		}

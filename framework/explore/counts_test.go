@@ -95,7 +95,7 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 		for s := range greedy {
 			greedy[s] = rng.IntN(actions)
 		}
-		mix := must.Get(mdp.MixingTime(m, greedy, mdp.MixingOptions{}))(rt)
+		mix := must.Get(mdp.MixingTime(m, greedy, mdp.MixingConfig{}))(rt)
 		longest := 1
 		for s, times := range mix.T {
 			for a, t := range times {
@@ -105,11 +105,11 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 			}
 		}
 		var w scratch
-		got, err := f.mixing(&c, greedy, (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, &w)
+		got, err := f.mixing(&c, greedy, (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, &w)
 		if err != nil || got != longest {
 			rt.Fatalf("T = %d, %v, want %d", got, err, longest)
 		}
-		half, err := f.mixing(&c, greedy, (&Config{Quantile: 0.5}).statistic(), mdp.MixingOptions{}, &w)
+		half, err := f.mixing(&c, greedy, (&Config{Quantile: 0.5}).statistic(), mdp.MixingConfig{}, &w)
 		if err != nil || half > got {
 			rt.Fatalf("median %d of times of at most %d, %v", half, got, err)
 		}
@@ -124,7 +124,7 @@ func TestUntriedActionsForget(t *testing.T) {
 	for _, x := range [][3]int64{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}} {
 		c.add(f.transition(f.pair(x[0], x[1]), x[2]), 0)
 	}
-	got, err := f.mixing(&c, make([]int, 6), (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, new(scratch))
+	got, err := f.mixing(&c, make([]int, 6), (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, new(scratch))
 	// From 0, action 1 leads to 1 with probability ½, which is left half of the time.
 	if err != nil || got != 3 {
 		t.Errorf("T = %d, %v, want 3, for ½·½·½ is below ¼", got, err)
@@ -158,7 +158,7 @@ func TestMixingOfManyStates(t *testing.T) {
 		}
 		c.add(f.transition(f.pair(s, 1), (s+5)%n), 0)
 	}
-	got := must.Get(f.mixing(&c, make([]int, n), (&Config{Quantile: 1}).statistic(), mdp.MixingOptions{}, new(scratch)))(t)
+	got := must.Get(f.mixing(&c, make([]int, n), (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, new(scratch)))(t)
 	// A deviation is 4 steps ahead. After T−1 more steps both are nearly normal
 	// with variance 2/3·T, a distance of 2Φ(4/(2σ))−1 apart: below 1/4 from σ =
 	// 2/0.3186 on, that is at T = 59.
@@ -192,7 +192,7 @@ func TestAutocorrelation(t *testing.T) {
 				}
 				s.add(in, 1)
 			}
-			if got := s.mixing(mdp.MixingOptions{}); got < tt.lo || got > tt.hi {
+			if got := s.mixing(mdp.MixingConfig{}); got < tt.lo || got > tt.hi {
 				t.Errorf("φ = %v, column %d: T = %d, want %d to %d", tt.phi, column, got, tt.lo, tt.hi)
 			}
 		}
@@ -223,7 +223,7 @@ func TestAutocorrelationOfWideObservations(t *testing.T) {
 				}
 				s.add(in, 1)
 			}
-			if got := s.mixing(mdp.MixingOptions{}); got < 5 {
+			if got := s.mixing(mdp.MixingConfig{}); got < 5 {
 				t.Errorf("%v, element %d in blocks of twenty steps: T = %d", typ, element, got)
 			}
 			in = vector.NewFeedback(spec, 2)
@@ -244,17 +244,17 @@ func TestAutocorrelationOfStretches(t *testing.T) {
 		apart.add(in, 0)
 		apart.cut()
 	}
-	if got := constant.mixing(mdp.MixingOptions{}); got != 1 {
+	if got := constant.mixing(mdp.MixingConfig{}); got != 1 {
 		t.Errorf("a constant reward: T = %d", got)
 	}
-	if got := apart.mixing(mdp.MixingOptions{}); got != 1 {
+	if got := apart.mixing(mdp.MixingConfig{}); got != 1 {
 		t.Errorf("stretches of one step: T = %d", got)
 	}
-	if got := whole.mixing(mdp.MixingOptions{}); got < 3 {
+	if got := whole.mixing(mdp.MixingConfig{}); got < 3 {
 		t.Errorf("rewards in blocks of ten: T = %d", got)
 	}
 	whole.clear()
-	if got := whole.mixing(mdp.MixingOptions{}); got != 1 {
+	if got := whole.mixing(mdp.MixingConfig{}); got != 1 {
 		t.Errorf("nothing seen: T = %d", got)
 	}
 }

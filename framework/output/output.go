@@ -145,7 +145,7 @@ func (r *Results) Compare() (*compare.Result, error) {
 	if r.compared != nil {
 		return r.compared, nil
 	}
-	o := compare.Options{Metric: result.Reward, Pairs: "first", Alpha: compare.DefaultAlpha, Correction: compare.Holm}
+	o := compare.Config{Metric: result.Reward, Pairs: "first", Alpha: compare.DefaultAlpha, Correction: compare.Holm}
 	if c := r.Plan.Config.Compare; c != nil {
 		o.Metric, o.Pairs, o.Alpha, o.Scores = c.Metric, c.Pairs, c.Alpha, c.Scores
 	}

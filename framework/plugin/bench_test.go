@@ -15,7 +15,7 @@ import (
 const unending = `{"lane":-1,"fault":"endless"}`
 
 // overGRPC keeps a plugin from reading steps from its socket.
-var overGRPC = plugin.LaunchOptions{Env: []string{wire.SocketVariable + "="}}
+var overGRPC = plugin.LaunchConfig{Env: []string{wire.SocketVariable + "="}}
 
 // BenchmarkStep steps an environment alone, and an environment and an agent in
 // turn, in process and through subprocesses. ns/lane is the time of a step of one
@@ -24,7 +24,7 @@ func BenchmarkStep(b *testing.B) {
 	b.Run("inprocess", func(b *testing.B) {
 		benchmarkSteps(b, faultyEnvironment(), faultyAgent(), unending)
 	})
-	for name, o := range map[string]plugin.LaunchOptions{"process": {}, "grpc": overGRPC} {
+	for name, o := range map[string]plugin.LaunchConfig{"process": {}, "grpc": overGRPC} {
 		b.Run(name, func(b *testing.B) {
 			benchmarkSteps(b, launch(b, o, "serve-environment"), launch(b, o, "serve-agent"), unending)
 		})

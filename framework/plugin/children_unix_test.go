@@ -165,7 +165,7 @@ func TestChildrenEndWithThePlugin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "children")
-			p := launch(t, plugin.LaunchOptions{}, "serve-with-children", file)
+			p := launch(t, plugin.LaunchConfig{}, "serve-with-children", file)
 			started := children(t, file)
 			must.Do(t, end(p))
 			for name, pid := range started {

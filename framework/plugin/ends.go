@@ -45,7 +45,7 @@ func (f *EndFault) Unwrap() error { return f.Err }
 // are *EndFault values. err says that the check itself failed. A process may live on for
 // o.CloseTimeout when it should have ended; by default 20 s, as the machine may be busy.
 // On systems without signals it checks nothing.
-func CheckEnds(ctx context.Context, o LaunchOptions) (faults []error, err error) {
+func CheckEnds(ctx context.Context, o LaunchConfig) (faults []error, err error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ func CheckEnds(ctx context.Context, o LaunchOptions) (faults []error, err error)
 	o = o.withDefaults()
 	for _, check := range []struct {
 		rule string
-		try  func(context.Context, LaunchOptions) (error, error)
+		try  func(context.Context, LaunchConfig) (error, error)
 	}{{IgnoresInterrupts, ignoresInterrupts}, {EndsWhenTold, endsWhenTold}, {EndsWithConnection, endsWithConnection}, {EndsWithParent, endsWithParent}} {
 		fault, err := check.try(ctx, o)
 		if err != nil {
@@ -66,7 +66,7 @@ func CheckEnds(ctx context.Context, o LaunchOptions) (faults []error, err error)
 	return faults, nil
 }
 
-func ignoresInterrupts(ctx context.Context, o LaunchOptions) (fault, err error) {
+func ignoresInterrupts(ctx context.Context, o LaunchConfig) (fault, err error) {
 	p, err := Launch(ctx, o)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func ignoresInterrupts(ctx context.Context, o LaunchOptions) (fault, err error) 
 	return nil, nil
 }
 
-func endsWhenTold(ctx context.Context, o LaunchOptions) (fault, err error) {
+func endsWhenTold(ctx context.Context, o LaunchConfig) (fault, err error) {
 	p, err := Launch(ctx, o)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func livesOn(ctx context.Context, p *Process, patience time.Duration, after stri
 	}
 }
 
-func endsWithConnection(ctx context.Context, o LaunchOptions) (fault, err error) {
+func endsWithConnection(ctx context.Context, o LaunchConfig) (fault, err error) {
 	p, err := Launch(ctx, o)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func endsWithConnection(ctx context.Context, o LaunchOptions) (fault, err error)
 
 // endsWithParent starts the process under a shell that is killed before anybody has
 // connected.
-func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
+func endsWithParent(ctx context.Context, o LaunchConfig) (fault, err error) {
 	directory, err := socketDir()
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestCheckEnds(t *testing.T) {
 				t.Skip("waits for processes that do not end")
 			}
 			t.Parallel()
-			faults := must.Get(plugin.CheckEnds(t.Context(), plugin.LaunchOptions{Command: tt.command[0], Args: tt.command[1:], CloseTimeout: tt.patience}))(t)
+			faults := must.Get(plugin.CheckEnds(t.Context(), plugin.LaunchConfig{Command: tt.command[0], Args: tt.command[1:], CloseTimeout: tt.patience}))(t)
 			var broken []string
 			for _, fault := range faults {
 				var end *plugin.EndFault

@@ -23,7 +23,7 @@ var (
 // reported. That is a *vector.LaneError if a lane caused it, and a
 // sentinel of framework where one fits.
 type Error struct {
-	Plugin string   // as LaunchOptions.Name
+	Plugin string   // as LaunchConfig.Name
 	Step   int      // number of the instance's step call that failed, from 1; 0 in any other call
 	Err    error    // what went wrong
 	Stderr []string // what the process last wrote to its standard error

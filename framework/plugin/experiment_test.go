@@ -39,7 +39,7 @@ func (f *faults) run() int {
 // perform runs an experiment of 4 runs, 2 lanes at a time, and returns its
 // records. A fault of environment or agent strikes a run at its third step. The
 // other part is in this process.
-func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
+func perform(t *testing.T, part string, f faults, o plugin.LaunchConfig) map[result.Key]result.Record {
 	t.Helper()
 	f.Step = struck - 1
 	return performIn(t, part, f.run(), f, o)
@@ -47,7 +47,7 @@ func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[re
 
 // performIn is perform with a fault in another run, at the step that f names. The part
 // is this test binary in a role, unless o says otherwise.
-func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
+func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchConfig) map[result.Key]result.Record {
 	t.Helper()
 	none := must.Get(json.Marshal(faults{Lane: -1, ID: faultyID}))(t)
 	params := map[string]json.RawMessage{"environment": none, "agent": none}
@@ -124,7 +124,7 @@ func runExperiment(t *testing.T, p *plan.Plan, dir string, plugins run.Plugins) 
 	t.Helper()
 	x := run.New(p, plugins)
 	x.Dir.Path = dir
-	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Settings{}))
 	must.Do(t, x.Close())
 }
 
@@ -148,7 +148,7 @@ type experimentFault struct {
 
 // test lets the fault strike a part of experiments, once and always, and compares them
 // with the records of an undisturbed one.
-func (e experimentFault) test(t *testing.T, part string, f faults, o plugin.LaunchOptions, undisturbed map[result.Key]string) {
+func (e experimentFault) test(t *testing.T, part string, f faults, o plugin.LaunchConfig, undisturbed map[result.Key]string) {
 	o.Memory = 200 << 20
 	if f.Fault == "loop" || f.Fault == "stop" {
 		o.CallTimeout = time.Second
@@ -238,7 +238,7 @@ func TestFaultsInAnExperiment(t *testing.T) {
 		fault, copies := strings.CutPrefix(e.fault, inCopies)
 		for part, records := range undisturbed {
 			if part == "environment" || e.agent {
-				e.test(t, part, faults{Fault: fault, Copies: copies}, plugin.LaunchOptions{}, records[copies])
+				e.test(t, part, faults{Fault: fault, Copies: copies}, plugin.LaunchConfig{}, records[copies])
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func undisturbedRecords(t *testing.T) map[string]map[bool]map[result.Key]string 
 	for _, part := range []string{"environment", "agent"} {
 		all[part] = map[bool]map[result.Key]string{}
 		for _, copies := range []bool{false, true} {
-			records := lines(perform(t, part, faults{Copies: copies}, plugin.LaunchOptions{}))
+			records := lines(perform(t, part, faults{Copies: copies}, plugin.LaunchConfig{}))
 			if len(records) != 4 || len(slices.Compact(slices.Sorted(maps.Values(records)))) != 4 {
 				t.Fatalf("four different records are needed, got %v", records)
 			}
@@ -280,7 +280,7 @@ func TestDeathAtAnyStep(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%s/%s/copies=%t/run=%d/step=%d", part, fault, copies, run, step), func(t *testing.T) {
 			t.Parallel()
-			got := performIn(t, part, run, faults{Fault: fault, Step: step, Copies: copies}, plugin.LaunchOptions{})
+			got := performIn(t, part, run, faults{Fault: fault, Step: step, Copies: copies}, plugin.LaunchConfig{})
 			bad := result.Key{Environment: "e", Agent: "a", Run: run}
 			if got[bad].Status != result.Failed || !where[copies].MatchString(got[bad].Error) || part == "environment" && !strings.Contains(got[bad].Error, fmt.Sprintf(", call %d: ", step+1)) {
 				t.Errorf("got %v: %s", got[bad].Status, got[bad].Error)
@@ -329,7 +329,7 @@ func TestBrokenInEveryLane(t *testing.T) {
 					return faultyAgent(), func() error { return nil }, nil
 				}
 				launches++
-				p, err := plugin.Launch(ctx, plugin.LaunchOptions{Name: "faulty", Command: os.Args[0], Args: []string{"serve-environment"},
+				p, err := plugin.Launch(ctx, plugin.LaunchConfig{Name: "faulty", Command: os.Args[0], Args: []string{"serve-environment"},
 					CallTimeout: 300 * time.Millisecond, Env: []string{"GORACE=atexit_sleep_ms=0"}})
 				if err != nil {
 					return nil, nil, err

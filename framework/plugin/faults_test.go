@@ -121,8 +121,8 @@ func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T,
 }
 
 // options are those of a process that the fault is to strike.
-func (f stepFault) options() plugin.LaunchOptions {
-	o := plugin.LaunchOptions{Memory: 200 << 20}
+func (f stepFault) options() plugin.LaunchConfig {
+	o := plugin.LaunchConfig{Memory: 200 << 20}
 	if f.is == plugin.ErrTimeout {
 		o.CallTimeout = time.Second
 	}
@@ -173,7 +173,7 @@ func TestFaults(t *testing.T) {
 // Standard output is noise, whenever and however much of it comes; it ends up in
 // the tail of standard error.
 func TestOutputIsNoise(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-noisily-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-noisily-environment")
 	if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, "no newline before the handshake") {
 		t.Errorf("before the handshake: got %q", tail)
 	}
@@ -195,7 +195,7 @@ func TestOutputIsNoise(t *testing.T) {
 // Megabytes without a newline, on either stream, hold nothing up and keep nothing
 // but their beginning in memory.
 func TestFloodIsNoise(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	for range 2 {
 		must.Do(t, stepEnvironment(t, p, "flood", struck))
 	}
@@ -208,7 +208,7 @@ func TestFloodIsNoise(t *testing.T) {
 
 // A process that somebody else kills may have been killed by the system.
 func TestKilledBySomebody(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	must.Do(t, kill(p.Pid(), syscall.SIGKILL))
 	waitForEnd(t, p.Pid())
 	_, err := p.OpenEnvironment(t.Context(), nil, 1)
@@ -219,7 +219,7 @@ func TestKilledBySomebody(t *testing.T) {
 
 // Memory of a plugin's children also counts.
 func TestMemoryOfChildren(t *testing.T) {
-	o := plugin.LaunchOptions{Name: "faulty", Command: "/bin/sh", Args: []string{"-c", `"$0" serve-environment; exit 0`, os.Args[0]}, Memory: 200 << 20}
+	o := plugin.LaunchConfig{Name: "faulty", Command: "/bin/sh", Args: []string{"-c", `"$0" serve-environment; exit 0`, os.Args[0]}, Memory: 200 << 20}
 	p := must.Get(plugin.Launch(t.Context(), o))(t)
 	defer p.Close()
 	if err := stepEnvironment(t, p, "hog", struck); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "memory, its limit is 200 MiB") {
@@ -230,7 +230,7 @@ func TestMemoryOfChildren(t *testing.T) {
 // A close that does not return is called that, not a slow call.
 func TestCloseHangs(t *testing.T) {
 	t.Parallel()
-	p := launch(t, plugin.LaunchOptions{CallTimeout: 200 * time.Millisecond}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{CallTimeout: 200 * time.Millisecond}, "serve-environment")
 	env := must.Get(p.OpenEnvironment(t.Context(), params(t, "endless close"), 1))(t)
 	err := env.Close()
 	if !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "close did not return: no answer within 200ms; limits.call allows more") {
@@ -269,7 +269,7 @@ func TestStartFails(t *testing.T) {
 			if tt.is == plugin.ErrTimeout {
 				limit = 2 * time.Second
 			}
-			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
+			p, err := plugin.Launch(t.Context(), plugin.LaunchConfig{
 				Name: "x", Command: tt.command[0], Args: tt.command[1:], StartTimeout: limit,
 			})
 			if err == nil {
@@ -288,7 +288,7 @@ func TestStartFails(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("changed my mind")) })
-		if _, err := plugin.Launch(ctx, plugin.LaunchOptions{Command: os.Args[0], Args: []string{"serve-never"}}); err == nil || !strings.Contains(err.Error(), "changed my mind") {
+		if _, err := plugin.Launch(ctx, plugin.LaunchConfig{Command: os.Args[0], Args: []string{"serve-never"}}); err == nil || !strings.Contains(err.Error(), "changed my mind") {
 			t.Errorf("got %v", err)
 		}
 	})

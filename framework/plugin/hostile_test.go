@@ -158,7 +158,7 @@ func TestProtocolFaults(t *testing.T) {
 		}
 		t.Run("environment/"+tt.fault, func(t *testing.T) {
 			t.Parallel()
-			p := launch(t, plugin.LaunchOptions{}, "serve-hostile-environment")
+			p := launch(t, plugin.LaunchConfig{}, "serve-hostile-environment")
 			check(t, stepEnvironment(t, p, tt.fault, tt.step))
 			if err := stepEnvironment(t, p, "none", tt.step); err != nil {
 				t.Errorf("the next instance: %v", err)
@@ -169,7 +169,7 @@ func TestProtocolFaults(t *testing.T) {
 		}
 		t.Run("agent/"+tt.fault, func(t *testing.T) {
 			t.Parallel()
-			p := launch(t, plugin.LaunchOptions{}, "serve-hostile-agent")
+			p := launch(t, plugin.LaunchConfig{}, "serve-hostile-agent")
 			check(t, stepAgent(t, p, tt.fault, tt.step))
 		})
 	}
@@ -277,7 +277,7 @@ func TestSocketFaults(t *testing.T) {
 			}
 			t.Run(part+"/"+tt.fault, func(t *testing.T) {
 				t.Parallel()
-				p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-hostile-socket-"+part)
+				p := launch(t, plugin.LaunchConfig{CallTimeout: time.Second}, "serve-hostile-socket-"+part)
 				err := step(t, p, tt.fault, tt.step)
 				if is == nil {
 					must.Do(t, err)
@@ -361,7 +361,7 @@ func TestAliens(t *testing.T) {
 			if how == "mute" {
 				timeout = 3 * time.Second // on a busy machine the process takes a second to say its line
 			}
-			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
+			p, err := plugin.Launch(t.Context(), plugin.LaunchConfig{
 				Name: "x", Command: os.Args[0], Args: []string{"serve-alien", how}, StartTimeout: timeout,
 			})
 			if err == nil {
@@ -425,7 +425,7 @@ func stranger(socket string) {
 // A stranger on the socket is refused, however it comes, and the host is served
 // as if nothing had happened. Only the user can enter the socket's directory at all.
 func TestStranger(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-beside-a-stranger")
+	p := launch(t, plugin.LaunchConfig{}, "serve-beside-a-stranger")
 	said := strings.Join(p.Stderr(), "\n")
 	for _, how := range []string{"in plain text", "without a certificate", "with a certificate of its own"} {
 		if !strings.Contains(said, "stranger "+how+": Unavailable") {

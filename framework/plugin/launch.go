@@ -26,8 +26,8 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
 
-// LaunchOptions says what to start and how patient to be with it.
-type LaunchOptions struct {
+// LaunchConfig says what to start and how patient to be with it.
+type LaunchConfig struct {
 	// Name is what errors call the plugin. Default: the command's last element.
 	Name string
 	// Command is the executable: a path, or a name looked up in $PATH. Args are
@@ -72,7 +72,7 @@ type LaunchOptions struct {
 	Logger hclog.Logger
 }
 
-func (o LaunchOptions) withDefaults() LaunchOptions {
+func (o LaunchConfig) withDefaults() LaunchConfig {
 	o.Name = cmp.Or(o.Name, filepath.Base(o.Command))
 	o.StartTimeout = cmp.Or(max(o.StartTimeout, 0), 30*time.Second)
 	o.OpenTimeout = cmp.Or(max(o.OpenTimeout, 0), 5*time.Minute)
@@ -87,7 +87,7 @@ func (o LaunchOptions) withDefaults() LaunchOptions {
 
 // Launch starts a plugin's process and asks it what it is. ctx bounds the start
 // alone. The caller closes the process.
-func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
+func Launch(ctx context.Context, options LaunchConfig) (*Process, error) {
 	o := options.withDefaults()
 	t := subprocess.NewTail(o.StderrLines)
 	fail := func(err error) (*Process, error) {
@@ -238,7 +238,7 @@ func removeSocketDir(dir string) {
 }
 
 // connect starts the process and asks it what it is.
-func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub *subprocess.Subprocess, t *subprocess.Tail) (*Process, error) {
+func connect(ctx context.Context, o LaunchConfig, client *goplugin.Client, sub *subprocess.Subprocess, t *subprocess.Tail) (*Process, error) {
 	protocol, err := client.Client()
 	if err != nil {
 		return nil, err

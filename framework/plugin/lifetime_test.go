@@ -53,7 +53,7 @@ func TestNoOrphans(t *testing.T) {
 // An interrupt at the terminal, and the signal by which a scheduler tells all processes
 // of a job to end, are the host's to handle.
 func TestSignalsAreTheHosts(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		must.Do(t, kill(p.Pid(), signal))
 		if err := stepEnvironment(t, p, "none", struck); err != nil {
@@ -64,7 +64,7 @@ func TestSignalsAreTheHosts(t *testing.T) {
 
 // Closing ends the process and every call, at once and from then on.
 func TestClose(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	env := must.Get(p.OpenEnvironment(t.Context(), nil, 2))(t)
 	for range 2 {
 		must.Do(t, p.Close())
@@ -86,14 +86,14 @@ func TestClose(t *testing.T) {
 
 // A process that cannot answer is killed when its time to close is up.
 func TestCloseOfAStoppedProcess(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{CloseTimeout: 200 * time.Millisecond}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{CloseTimeout: 200 * time.Millisecond}, "serve-environment")
 	must.Do(t, kill(p.Pid(), sigstop))
 	must.Do(t, p.Close())
 	waitForEnd(t, p.Pid())
 }
 
 func TestCloseInstance(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	open := func(fault string) vector.Environment {
 		return must.Get(p.OpenEnvironment(t.Context(), []byte(`{"lane":-1,"fault":"`+fault+`"}`), 2))(t)
 	}
@@ -118,7 +118,7 @@ func TestCloseInstance(t *testing.T) {
 
 // A cancelled context ends the step under way, and no other.
 func TestCancelledStep(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	env := must.Get(p.OpenEnvironment(t.Context(), params(t, "loop"), 4))(t)
 	in, out := start(env.Spec(), 4)
 	for range struck - 1 { // every step with a context of its own, cancelled after it
@@ -138,7 +138,7 @@ func TestCancelledStep(t *testing.T) {
 }
 
 func TestStepUnderACancelledContext(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	env := must.Get(p.OpenEnvironment(t.Context(), nil, 1))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -150,7 +150,7 @@ func TestStepUnderACancelledContext(t *testing.T) {
 
 // One process's instances are stepped by several goroutines.
 func TestConcurrentInstances(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	done := make(chan error)
 	for range 4 {
 		go func() {
@@ -203,7 +203,7 @@ func TestNoTemporaryFiles(t *testing.T) {
 			t.Errorf("%s: %v", when, list)
 		}
 	}
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	left("running")
 	if err := stepEnvironment(t, p, "none", struck); err != nil {
 		t.Error(err)
@@ -212,7 +212,7 @@ func TestNoTemporaryFiles(t *testing.T) {
 		t.Error(err)
 	}
 	left("closed")
-	if _, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Command: os.Args[0], Args: []string{"serve-nothing"}}); err == nil {
+	if _, err := plugin.Launch(t.Context(), plugin.LaunchConfig{Command: os.Args[0], Args: []string{"serve-nothing"}}); err == nil {
 		t.Error("it started")
 	}
 	left("not started")
@@ -223,7 +223,7 @@ func TestEnvironmentVariables(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "x")
 	t.Setenv("RLRUN_SEED", "1")
 	t.Setenv("PYTHONPATH", "/somewhere")
-	p := launch(t, plugin.LaunchOptions{Env: []string{"MINE=yes"}}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{Env: []string{"MINE=yes"}}, "serve-environment")
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Pid()))
 	if err != nil {
 		t.Skip(err)
@@ -249,7 +249,7 @@ func TestHashesOfPython(t *testing.T) {
 		if tt.given == "" {
 			os.Unsetenv("PYTHONHASHSEED")
 		}
-		p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+		p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Pid()))
 		if err != nil {
 			t.Skip(err)
@@ -270,7 +270,7 @@ func TestPluginsEndBeforeTheHost(t *testing.T) {
 		fmt.Sscan(string(data), &n)
 		return n
 	}
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	if host, plugin := score(os.Getpid()), score(p.Pid()); plugin != min(host+300, 1000) {
 		t.Errorf("plugin %d, host %d", plugin, host)
 	}

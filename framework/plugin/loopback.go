@@ -46,7 +46,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 		stop()
 		return nil, err
 	}
-	o := LaunchOptions{Name: "loopback", CloseTimeout: 10 * time.Second}.withDefaults()
+	o := LaunchConfig{Name: "loopback", CloseTimeout: 10 * time.Second}.withDefaults()
 	process := newProcess(o, conn, subprocess.NewTail(o.StderrLines))
 	process.stop = func() {
 		conn.Close()

@@ -119,7 +119,7 @@ func noise() {
 func host(command []string) {
 	call, _ := time.ParseDuration(os.Getenv("HOST_CALL"))
 	started, _ := time.ParseDuration(os.Getenv("HOST_START"))
-	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], CallTimeout: call, StartTimeout: started})
+	p, err := plugin.Launch(context.Background(), plugin.LaunchConfig{Command: command[0], Args: command[1:], CallTimeout: call, StartTimeout: started})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -139,7 +139,7 @@ func host(command []string) {
 }
 
 // launch starts this test binary in a role and closes it with the test.
-func launch(t testing.TB, o plugin.LaunchOptions, role ...string) *plugin.Process {
+func launch(t testing.TB, o plugin.LaunchConfig, role ...string) *plugin.Process {
 	t.Helper()
 	o.Command, o.Args = os.Args[0], role
 	o.Env = append(o.Env, "GORACE=atexit_sleep_ms=0") // else every exit takes a second under -race

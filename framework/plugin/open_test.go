@@ -43,7 +43,7 @@ func TestOpening(t *testing.T) {
 	for _, name := range []string{"XLA_FLAGS", "JAX_PLATFORMS", "CUDA_CACHE_PATH", "NVIDIA_TF32_OVERRIDE", "SECRET_TOKEN"} {
 		t.Setenv(name, "1")
 	}
-	p := launch(t, plugin.LaunchOptions{CallTimeout: compiled / 3}, "serve-compiling")
+	p := launch(t, plugin.LaunchConfig{CallTimeout: compiled / 3}, "serve-compiling")
 	d, err := p.Describe(t.Context())
 	if err != nil || d.PreferredLanes != 2 {
 		t.Errorf("prefers %d lanes, %v", d.PreferredLanes, err)
@@ -52,7 +52,7 @@ func TestOpening(t *testing.T) {
 	if err := env.Close(); err != nil {
 		t.Error(err)
 	}
-	short := launch(t, plugin.LaunchOptions{OpenTimeout: compiled / 3}, "serve-compiling")
+	short := launch(t, plugin.LaunchConfig{OpenTimeout: compiled / 3}, "serve-compiling")
 	if _, err := short.OpenEnvironment(t.Context(), params(t, "none"), 4); !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "limits.open allows more") {
 		t.Errorf("%v", err)
 	}

@@ -74,7 +74,7 @@ func TestOptionsThroughTheSeam(t *testing.T) {
 			}
 			for name, p := range map[string]vector.Plugin{
 				"loopback": loopback(t, optiontest.Plugin()),
-				"process":  launch(t, plugin.LaunchOptions{}, "serve-options"),
+				"process":  launch(t, plugin.LaunchConfig{}, "serve-options"),
 			} {
 				for _, group := range [][]int{{0, 1, 2, 3, 4}, {3}, {4, 0}} {
 					got, err := explored(t, p, group, o)

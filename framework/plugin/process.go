@@ -52,7 +52,7 @@ type Process struct {
 
 var _ vector.Plugin = (*Process)(nil)
 
-func newProcess(o LaunchOptions, conn grpc.ClientConnInterface, t *subprocess.Tail) *Process {
+func newProcess(o LaunchConfig, conn grpc.ClientConnInterface, t *subprocess.Tail) *Process {
 	p := &Process{
 		name: o.Name, checkSources: o.CheckSources, wire: pb.NewPluginClient(conn), decisions: pb.NewDecisionsClient(conn), tail: t,
 		openTimeout: o.OpenTimeout, callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
@@ -101,7 +101,7 @@ func (p *Process) Pid() int {
 func (p *Process) Stderr() []string { return p.tail.Last() }
 
 // Close ends the process: in good order if it answers, by force after
-// LaunchOptions.CloseTimeout. Open instances fail. It may be called again.
+// LaunchConfig.CloseTimeout. Open instances fail. It may be called again.
 func (p *Process) Close() error {
 	p.end(ErrClosed)
 	stopped := make(chan struct{})

@@ -46,7 +46,7 @@ rlrun.serve(Maze)
 	write(cellar, "import json, importlib\ndef open():\n    return importlib.import_module('area.door')\nSTART = 0\n")
 	write(door, "")
 	sources := func() map[string]string {
-		return must.Get(launchPython(t, plugin.LaunchOptions{Name: "maze"}, script).Sources(t.Context()))(t)
+		return must.Get(launchPython(t, plugin.LaunchConfig{Name: "maze"}, script).Sources(t.Context()))(t)
 	}
 	first := sources()
 	for name, want := range map[string]string{"module helper": "sha256:", "module __main__": "sha256:", "package numpy": "",

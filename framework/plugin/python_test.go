@@ -39,7 +39,7 @@ func pythonCommand(t testing.TB) string {
 }
 
 // launchPython starts a plugin of this directory's testdata or of the SDK's examples.
-func launchPython(t testing.TB, o plugin.LaunchOptions, script ...string) *plugin.Process {
+func launchPython(t testing.TB, o plugin.LaunchConfig, script ...string) *plugin.Process {
 	t.Helper()
 	o.Command, o.Args = pythonCommand(t), script
 	o.Name = cmp.Or(o.Name, "faulty")
@@ -96,7 +96,7 @@ func TestPythonFaults(t *testing.T) {
 	}
 	t.Run("stdout", func(t *testing.T) {
 		t.Parallel()
-		if err := stepEnvironment(t, launchPython(t, plugin.LaunchOptions{}, faultyPython), "stdout", struck); err != nil {
+		if err := stepEnvironment(t, launchPython(t, plugin.LaunchConfig{}, faultyPython), "stdout", struck); err != nil {
 			t.Error(err)
 		}
 	})
@@ -118,7 +118,7 @@ func TestPythonFaultsInAnExperiment(t *testing.T) {
 	} {
 		for part, records := range undisturbed {
 			if part == "environment" || e.agent {
-				o := plugin.LaunchOptions{Command: python, Args: []string{faultyPython, part}}
+				o := plugin.LaunchConfig{Command: python, Args: []string{faultyPython, part}}
 				e.test(t, part, faults{Fault: e.fault, Copies: true}, o, records[true])
 			}
 		}
@@ -152,7 +152,7 @@ func TestPythonEnds(t *testing.T) {
 	}
 	t.Run("signals", func(t *testing.T) {
 		t.Parallel()
-		p := launchPython(t, plugin.LaunchOptions{}, script)
+		p := launchPython(t, plugin.LaunchConfig{}, script)
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			must.Do(t, kill(p.Pid(), signal))
 			if err := stepEnvironment(t, p, "none", struck); err != nil {
@@ -170,7 +170,7 @@ func BenchmarkPython(b *testing.B) {
 		out := must.Get(exec.Command(pythonCommand(b), "testdata/plain.py", strconv.Itoa(max(b.N, 1000))).Output())(b)
 		b.ReportMetric(must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b), "cpu-ns/lane")
 	})
-	for name, o := range map[string]plugin.LaunchOptions{"socket": {}, "grpc": overGRPC} {
+	for name, o := range map[string]plugin.LaunchConfig{"socket": {}, "grpc": overGRPC} {
 		example := func(name string) *plugin.Process {
 			return launchPython(b, o, filepath.Join("../../python/examples", name+".py"))
 		}
@@ -187,8 +187,8 @@ func BenchmarkCartPolePython(b *testing.B) {
 		out := must.Get(exec.Command(pythonCommand(b), script, strconv.Itoa(max(b.N, 10000))).Output())(b)
 		b.ReportMetric(must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b), "cpu-ns/lane")
 	})
-	envs := launchPython(b, plugin.LaunchOptions{}, "-m", "rlrun.from_gymnasium", "CartPole-v1")
-	agents := launchPython(b, plugin.LaunchOptions{}, script)
+	envs := launchPython(b, plugin.LaunchConfig{}, "-m", "rlrun.from_gymnasium", "CartPole-v1")
+	agents := launchPython(b, plugin.LaunchConfig{}, script)
 	for _, lanes := range []int{1, 4, 16, 64} {
 		b.Run(fmt.Sprintf("lanes=%d", lanes), func(b *testing.B) {
 			env := must.Get(envs.OpenEnvironment(b.Context(), nil, lanes))(b)

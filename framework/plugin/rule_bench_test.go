@@ -47,7 +47,7 @@ func BenchmarkRule(b *testing.B) {
 	if python := os.Getenv("RLRUN_PYTHON"); python != "" {
 		file := filepath.Join(b.TempDir(), "best.py")
 		must.Do(b, os.WriteFile(file, []byte(bestMeanPython), 0o600))
-		plugins["python"] = must.Get(plugin.Launch(b.Context(), plugin.LaunchOptions{Command: python, Args: []string{file}}))(b)
+		plugins["python"] = must.Get(plugin.Launch(b.Context(), plugin.LaunchConfig{Command: python, Args: []string{file}}))(b)
 	}
 	for name, p := range plugins {
 		b.Run(name, func(b *testing.B) {

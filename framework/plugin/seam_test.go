@@ -178,7 +178,7 @@ func TestSeamIsTransparent(t *testing.T) {
 // process boundary unchanged.
 func TestControl(t *testing.T) {
 	direct := faultyEnvironment()
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	want, _ := direct.Describe(t.Context())
 	if got, err := p.Describe(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("describe: got %+v (%v), want %+v", got, err, want)
@@ -199,7 +199,7 @@ func TestControl(t *testing.T) {
 }
 
 func TestControlErrors(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 	open := func(params string, lanes int) error {
 		_, err := p.OpenEnvironment(t.Context(), []byte(params), lanes)
 		return err

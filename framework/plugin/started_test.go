@@ -70,7 +70,7 @@ func TestWhatIsStartedIsWhatWasDigested(t *testing.T) {
 					c.after(t, dir)
 				}
 			})})
-			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
+			p, err := plugin.Launch(t.Context(), plugin.LaunchConfig{
 				Command: dir + "/bin/plugin", Args: []string{"serve-environment"}, Env: []string{"GORACE=atexit_sleep_ms=0"},
 				Check:  func(map[string]string) error { c.exchange(t, dir); return nil },
 				Logger: log,
@@ -96,7 +96,7 @@ func TestTheProgramThatRuns(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "rlrun-plugin-wrapped")
 	must.Do(t, os.WriteFile(script, []byte("#!/bin/sh\nGORACE=atexit_sleep_ms=0 exec "+os.Args[0]+" \"$@\"\n"), 0o755))
 	launched := func(command string) map[string]string {
-		p := must.Get(plugin.Launch(t.Context(), plugin.LaunchOptions{Command: command, Args: []string{"serve-environment"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}))(t)
+		p := must.Get(plugin.Launch(t.Context(), plugin.LaunchConfig{Command: command, Args: []string{"serve-environment"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}))(t)
 		defer p.Close()
 		return p.Digests()
 	}

@@ -84,7 +84,7 @@ func ExampleRunner() {
 		fmt.Println(err)
 		return
 	}
-	if err := x.Run(ctx, store.Overwrite, run.Options{}); err != nil {
+	if err := x.Run(ctx, store.Overwrite, run.Settings{}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 )
 
-// Options say how the runs of an experiment are made.
-type Options struct {
+// Settings say how the runs of an experiment are made.
+type Settings struct {
 	Command []string  // the command line, for the provenance
 	Started time.Time // when it began
 	Mixed   bool      // accept runs that other programs made, and another number of shards
@@ -53,7 +53,7 @@ type job struct {
 // failed run is a record, not an error. If the config says until: decided, runs that no open
 // comparison needs are not made. An error of preparing the output directory is an
 // *OutputError.
-func (x *Runner) Run(ctx context.Context, existing store.Existing, o Options) error {
+func (x *Runner) Run(ctx context.Context, existing store.Existing, o Settings) error {
 	session, err := x.NewSession(o.Command, o.Started, o.Mixed)
 	if err != nil {
 		return err

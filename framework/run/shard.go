@@ -12,9 +12,9 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 )
 
-// ShardOptions say how the runs of a shard are made.
-type ShardOptions struct {
-	Options
+// ShardSettings say how the runs of a shard are made.
+type ShardSettings struct {
+	Settings
 	Job string // of a scheduler, for the provenance
 	// Waiting, if not nil, is called with the holder of a lock that the shard needs.
 	Waiting func(held error)
@@ -26,7 +26,7 @@ type ShardOptions struct {
 // Processes on several machines may make shards in one output directory at the same time,
 // each several times if needed. It makes no outputs. Errors of preparing the output
 // directory are *OutputErrors.
-func (x *Runner) RunShard(ctx context.Context, shard plan.Shard, o ShardOptions) error {
+func (x *Runner) RunShard(ctx context.Context, shard plan.Shard, o ShardSettings) error {
 	session, err := x.NewSession(o.Command, o.Started, o.Mixed)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (x *Runner) RunShard(ctx context.Context, shard plan.Shard, o ShardOptions)
 
 // shardRun keeps account of a shard that is being done.
 type shardRun struct {
-	o     *ShardOptions
+	o     *ShardSettings
 	x     *Runner
 	shard plan.Shard
 
@@ -61,7 +61,7 @@ type shardRun struct {
 	began  time.Time
 }
 
-func newShardRun(x *Runner, shard plan.Shard, o *ShardOptions, session *store.Session) *shardRun {
+func newShardRun(x *Runner, shard plan.Shard, o *ShardSettings, session *store.Session) *shardRun {
 	return &shardRun{o: o, x: x, shard: shard, began: time.Now(), status: store.ShardStatus{
 		Shard: shard.Index, Of: shard.Of, Host: session.Host, Job: o.Job, Process: os.Getpid(),
 	}}

@@ -113,7 +113,7 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 			t.Diameter = &d
 		}
 	}
-	s, err := mdp.SolveAverage(m, mdp.Options{})
+	s, err := mdp.SolveAverage(m, mdp.SolverConfig{})
 	if err != nil {
 		return t
 	}
@@ -123,7 +123,7 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 	}
 	t.Gain = &gain
 	t.RandomGain = randomGain(m)
-	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingOptions{})
+	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingConfig{})
 	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
 		return t
 	}

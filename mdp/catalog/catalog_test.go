@@ -224,8 +224,8 @@ func TestGarnetStaysTheSame(t *testing.T) {
 // §3.6).
 func TestFourRoomsScale(t *testing.T) {
 	m := made(t)(FourRooms(true)).Model
-	sol := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
-	for o, want := range map[mdp.MixingOptions]int{{Epsilon: 0.02}: 1, {Eta: 0.25}: 24, {Eta: 0.0512}: 38} {
+	sol := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
+	for o, want := range map[mdp.MixingConfig]int{{Epsilon: 0.02}: 1, {Eta: 0.25}: 24, {Eta: 0.0512}: 38} {
 		mix := must.Get(mdp.MixingTime(m, sol.Policy, o))(t)
 		if mix.Max != want {
 			t.Errorf("%+v: the largest T is %d, want %d", o, mix.Max, want)
@@ -240,7 +240,7 @@ func TestFourRoomsScale(t *testing.T) {
 // eigenvalue of modulus one besides 1, and no mixing time.
 func TestDoubleLoopIsPeriodic(t *testing.T) {
 	m := made(t)(DoubleLoop()).Model
-	sol := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+	sol := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
 	c := must.Get(mdp.Induce(m, sol.Policy))(t)
 	sp := must.Get(c.Spectrum())(t)
 	if math.Abs(sp.Lambda2-1) > 1e-9 {
@@ -272,13 +272,13 @@ func TestTaskFacts(t *testing.T) {
 		t.Errorf("the maze has %d cells, %d states", len(open), maze.Model.NumStates())
 	}
 	for goal, want := range map[MazeGoal]float64{MazeRestart: 1826.8, MazeTeleport: 1884.4} { // per 20,000 steps
-		sol, err := mdp.SolveAverage(made(Maze(goal)).Model, mdp.Options{})
+		sol, err := mdp.SolveAverage(made(Maze(goal)).Model, mdp.SolverConfig{})
 		if err != nil || math.Abs(20_000*sol.Gain[0]-want) > 0.05 {
 			t.Errorf("the maze pays %v in 20,000 steps (%v), want %v", 20_000*sol.Gain[0], err, want)
 		}
 	}
 	chain := made(Chain(5)).Model
-	sol, err := mdp.SolveAverage(chain, mdp.Options{})
+	sol, err := mdp.SolveAverage(chain, mdp.SolverConfig{})
 	if err != nil || !slices.Equal(sol.Policy, mdp.Constant(5, 0)) || math.Abs(1000*gain(chain, mdp.Constant(5, 0))-3676.8) > 1e-9 {
 		t.Errorf("the optimal policy of the chain is %v (%v), forward everywhere pays %v", sol.Policy, err, gain(chain, mdp.Constant(5, 0)))
 	}

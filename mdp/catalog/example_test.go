@@ -14,7 +14,7 @@ func ExampleRiverSwimStrehl() {
 		fmt.Println(err)
 		return
 	}
-	solution, err := mdp.SolveAverage(task.Model, mdp.Options{})
+	solution, err := mdp.SolveAverage(task.Model, mdp.SolverConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

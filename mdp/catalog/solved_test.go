@@ -39,7 +39,7 @@ func TestProblems(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			for _, k := range p.Discounted {
 				for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration, mdp.PolicyIteration} {
-					sol, err := mdp.SolveDiscounted(p.Model, k.Gamma, mdp.Options{Method: method, Tolerance: 1e-9})
+					sol, err := mdp.SolveDiscounted(p.Model, k.Gamma, mdp.SolverConfig{Method: method, Tolerance: 1e-9})
 					if err != nil {
 						t.Fatalf("method %d: %v", method, err)
 					}
@@ -62,7 +62,7 @@ func TestProblems(t *testing.T) {
 			}
 			if p.Gain != "" {
 				for _, method := range []mdp.Method{mdp.PolicyIteration, mdp.ValueIteration} {
-					sol, err := mdp.SolveAverage(p.Model, mdp.Options{Method: method, Tolerance: 1e-11})
+					sol, err := mdp.SolveAverage(p.Model, mdp.SolverConfig{Method: method, Tolerance: 1e-11})
 					if err != nil {
 						t.Fatalf("method %d: %v", method, err)
 					}

@@ -28,7 +28,7 @@ func restarting(t *testing.T, p Params) *mdp.Tabular {
 // gain returns the optimal reward per step, which must not depend on the state.
 func gain(t *testing.T, m mdp.Model) float64 {
 	t.Helper()
-	s := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+	s := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
 	if slices.Max(s.Gain)-slices.Min(s.Gain) > 1e-9 {
 		t.Fatalf("gains from %v to %v", slices.Min(s.Gain), slices.Max(s.Gain))
 	}

@@ -19,10 +19,10 @@ func value(t *testing.T, criterion string, m mdp.Model, s int) float64 {
 		sol := must.Get(mdp.SolveFinite(m, 3))(t)
 		return sol.Value[3][s]
 	case "average":
-		sol := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+		sol := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
 		return sol.Gain[s]
 	}
-	sol := must.Get(mdp.SolveDiscounted(m, 0.9, mdp.Options{}))(t)
+	sol := must.Get(mdp.SolveDiscounted(m, 0.9, mdp.SolverConfig{}))(t)
 	return sol.Value[s]
 }
 

@@ -66,7 +66,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 				members[k] = x.Construction.(*ensemble).bootstrap.Member(k).Reward(0, a)
 			}
 			var err error
-			if arms[a], err = bandit.NewPopulation(members, bandit.PopulationOptions{}); err != nil {
+			if arms[a], err = bandit.NewPopulation(members, bandit.PopulationConfig{}); err != nil {
 				t.Fatal(err)
 			}
 			if arms[a].Mean() > arms[greedy].Mean() {
@@ -198,13 +198,13 @@ func TestModelsFindTheOptimum(t *testing.T) {
 				var err error
 				if average {
 					m = must.Get(m.Restarting())(t)
-					best, err = mdp.SolveAverage(m, mdp.Options{})
+					best, err = mdp.SolveAverage(m, mdp.SolverConfig{})
 					if err == nil {
 						got, _, err = must.Get(mdp.Induce(m, policy))(t).EvaluateAverage()
 					}
 					best.Value = best.Gain
 				} else {
-					best, err = mdp.SolveDiscounted(m, 0.8, mdp.Options{})
+					best, err = mdp.SolveDiscounted(m, 0.8, mdp.SolverConfig{})
 					if err == nil {
 						got, err = must.Get(mdp.Induce(m, policy))(t).EvaluateDiscounted(0.8)
 					}

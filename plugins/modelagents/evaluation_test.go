@@ -19,7 +19,7 @@ func TestGreedyActionsAreOptimal(t *testing.T) {
 	} {
 		t.Run(agent, func(t *testing.T) {
 			x, m := plugins.Trained(t, "chain", `{"limit":0}`, agent, params, 20_000)
-			best := must.Get(mdp.SolveDiscounted(m, 0.99, mdp.Options{}))(t)
+			best := must.Get(mdp.SolveDiscounted(m, 0.99, mdp.SolverConfig{}))(t)
 			for s, want := range best.Policy {
 				if got := x.(lanes.Greedy[int]).GreedyAction(s); got != want {
 					t.Errorf("state %d: action %d, the best is %d", s, got, want)

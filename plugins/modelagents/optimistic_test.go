@@ -282,7 +282,7 @@ func TestCriteriaDiffer(t *testing.T) {
 	e := must.Get(find(t, "frozenlake").OpenEnvironment(t.Context(), json.RawMessage(`{"success":0.8}`), 1))(t)
 	models := must.Get(vector.Models(t.Context(), e))(t)
 	run := must.Get(models[0].Restarting())(t)
-	best := must.Get(mdp.SolveAverage(run, mdp.Options{}))(t)
+	best := must.Get(mdp.SolveAverage(run, mdp.SolverConfig{}))(t)
 	optimum := best.Gain[0]
 	for _, tt := range []struct {
 		model     *mdp.Tabular
@@ -293,7 +293,7 @@ func TestCriteriaDiffer(t *testing.T) {
 		{models[0], 0.389, `{"criterion":"episode"}`, 0.2, 0.7},
 		{run, 1, ``, 0.85, 1.1},
 	} {
-		sol := must.Get(mdp.SolveDiscounted(tt.model, 0.99, mdp.Options{}))(t)
+		sol := must.Get(mdp.SolveDiscounted(tt.model, 0.99, mdp.SolverConfig{}))(t)
 		c := must.Get(mdp.Induce(run, sol.Policy))(t)
 		gain, _ := must.Get2(c.EvaluateAverage())(t)
 		if got := gain[0] / optimum; math.Abs(got-tt.want) > 1e-3 {

@@ -98,7 +98,7 @@ func TestIterationFindsTheGain(t *testing.T) {
 			}
 		}
 	}
-	sol := must.Get(mdp.SolveAverage(x.Counts.Empirical(), mdp.Options{}))(t)
+	sol := must.Get(mdp.SolveAverage(x.Counts.Empirical(), mdp.SolverConfig{}))(t)
 	x.Begin(0)
 	if tolerance := 1 / math.Sqrt(1201); math.Abs(p.Gain-sol.Gain[0]) > tolerance {
 		t.Errorf("gain %v, want %v", p.Gain, sol.Gain[0])
@@ -145,7 +145,7 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	env := must.Get(find(t, "riverswim").OpenEnvironment(t.Context(), nil, 1))(t)
 	models := must.Get(vector.Models(t.Context(), env))(t)
 	m := models[0]
-	best := must.Get(mdp.SolveAverage(m, mdp.Options{}))(t)
+	best := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
 	spec := env.Spec()
 	spec.Continuing = true
 	x := newAgent(t, "ucrl2", params, spec)

@@ -229,7 +229,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 	arms := make([]*bandit.Population, 4)
 	for a := range arms {
 		var err error
-		if arms[a], err = bandit.NewPopulation(x.values(0)[a*9:(a+1)*9], bandit.PopulationOptions{Step: 0.2}); err != nil {
+		if arms[a], err = bandit.NewPopulation(x.values(0)[a*9:(a+1)*9], bandit.PopulationConfig{Step: 0.2}); err != nil {
 			t.Fatal(err)
 		}
 	}

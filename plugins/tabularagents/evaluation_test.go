@@ -111,7 +111,7 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 			x.Learn(m.Reward(s, a), int(next[k]))
 		}
 	}
-	best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{}))(t)
+	best := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{}))(t)
 	size := (1 - gamma) * slices.Max(best.Value)
 	for s := range m.NumStates() {
 		var p options.Problem
@@ -148,7 +148,7 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 			members[k] = (1 - gamma) * x.values(0)[a*9+k]
 		}
 		var err error
-		if arms[a], err = bandit.NewPopulation(members, bandit.PopulationOptions{Step: 0.2 * (1 - gamma)}); err != nil {
+		if arms[a], err = bandit.NewPopulation(members, bandit.PopulationConfig{Step: 0.2 * (1 - gamma)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // optimal returns Q*(s,a) of a discounted model at s*A+a.
 func optimal(t *testing.T, m *mdp.Tabular, gamma float64) []float64 {
 	t.Helper()
-	s := must.Get(mdp.SolveDiscounted(m, gamma, mdp.Options{}))(t)
+	s := must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{}))(t)
 	var q []float64
 	for state := range m.NumStates() {
 		for a := range m.NumActions() {

@@ -30,7 +30,7 @@ func TestTasks(t *testing.T) {
 					t.Fatalf("%s: %v", m.Name(), err)
 				}
 				again := must.Get(m.Restarting())(t)
-				average, err := mdp.SolveAverage(again, mdp.Options{})
+				average, err := mdp.SolveAverage(again, mdp.SolverConfig{})
 				if err != nil {
 					t.Fatalf("%s: %v", m.Name(), err)
 				}

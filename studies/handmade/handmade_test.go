@@ -34,7 +34,7 @@ func TestTasks(t *testing.T) {
 		if m, err = m.Restarting(); err != nil {
 			t.Fatalf("%s: %v", task.Name, err)
 		}
-		best, err := mdp.SolveAverage(m, mdp.Options{})
+		best, err := mdp.SolveAverage(m, mdp.SolverConfig{})
 		if err != nil {
 			t.Fatalf("%s: %v", task.Name, err)
 		}

@@ -19,7 +19,7 @@ func TestLongNamesLeaveRoom(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("a rather long name ", 6)
 	s := outputtest.Demo(t, []string{"a", long, strings.Repeat("x", 90)}, 100, 10, 20, false)
-	compared, err := compare.Compare([]*compare.Input{{Dir: "d", Summary: s}}, compare.Options{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: compare.Holm})
+	compared, err := compare.Compare([]*compare.Input{{Dir: "d", Summary: s}}, compare.Config{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: compare.Holm})
 	must.Do(t, err)
 	file := filepath.Join(t.TempDir(), "page.html")
 	f, err := os.Create(file)

@@ -65,7 +65,7 @@ func swept(t *testing.T) (*result.Summary, page.Page) {
 	}
 	s := outputtest.Demo(t, labels, 1000, 40, 12, true)
 	var err error
-	p.Comparison, err = compare.Compare([]*compare.Input{{Dir: "demo", Summary: s}}, compare.Options{Metric: result.Regret, Pairs: "first", Alpha: 0.05, Correction: compare.Holm})
+	p.Comparison, err = compare.Compare([]*compare.Input{{Dir: "demo", Summary: s}}, compare.Config{Metric: result.Regret, Pairs: "first", Alpha: 0.05, Correction: compare.Holm})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -458,7 +458,7 @@ func newPageCompare(r *compare.Result) *pageCompare {
 		labels[i] = a.Label
 	}
 	agent, environment := indices(labels), indices(r.Environments)
-	out := &pageCompare{Metric: r.Options.Metric, Method: compare.Method(r), Correction: string(r.Options.Correction),
+	out := &pageCompare{Metric: r.Config.Metric, Method: compare.Method(r), Correction: string(r.Config.Correction),
 		Notes: append(append([]string{}, r.Notes...), r.Skipped...), Rows: []compareRow{}, Scales: []string{}, Improvements: []compareImprovement{},
 		Ranks: compare.RankSentence(r), Diagram: compare.CriticalDifferenceSVG(r), MeanRanks: nans(len(labels))}
 	for i := range r.Comparisons {

@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
-// Options choose what of a summary a figure shows and how.
-type Options struct {
+// Config chooses what of a summary a figure shows and how.
+type Config struct {
 	Title  string   // default: environment and metric
 	Agents []string // default: all
 	Labels []string // of Agents in the legend; default: their own
@@ -37,7 +37,7 @@ const MaxPoints = 300
 // NewFigure draws one metric of the agents in one environment: the means over
 // runs with their 95 % bands. Of more than 20 agents the 10 best are in colour and the
 // others grey: one by one up to 60, else their median with the middle half and nine tenths. It fails where there is nothing to draw.
-func NewFigure(s *result.Summary, environment string, m result.Metric, opts Options) (*Figure, error) {
+func NewFigure(s *result.Summary, environment string, m result.Metric, opts Config) (*Figure, error) {
 	def := s.Meta.Define(m)
 	agents := opts.Agents
 	if agents == nil {

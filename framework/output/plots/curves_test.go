@@ -96,7 +96,7 @@ func TestIsLog(t *testing.T) {
 func TestNewFigure(t *testing.T) {
 	s := outputtest.Demo(t, []string{"a", "b", "c"}, 1000, 50, 5, true)
 	const env = "bernoulli-bandit, 16 arms"
-	f := must.Get(NewFigure(s, env, result.Reward, Options{}))(t)
+	f := must.Get(NewFigure(s, env, result.Reward, Config{}))(t)
 	if len(f.Lines) != 3 || !f.LogX || len(f.Levels) != 1 || f.Levels[0].Y != 0.941 || f.YLabel != "mean reward per step" {
 		t.Errorf("got %d lines, log %v, levels %v, y %q", len(f.Lines), f.LogX, f.Levels, f.YLabel)
 	}
@@ -104,14 +104,14 @@ func TestNewFigure(t *testing.T) {
 		t.Error("a line is not its curve")
 	}
 	linear := false
-	f = must.Get(NewFigure(s, env, result.Regret, Options{Title: "T", Agents: []string{"c", "a"}, Labels: []string{"see", "ay"}, LogX: &linear, Smooth: 5}))(t)
+	f = must.Get(NewFigure(s, env, result.Regret, Config{Title: "T", Agents: []string{"c", "a"}, Labels: []string{"see", "ay"}, LogX: &linear, Smooth: 5}))(t)
 	if f.Title != "T" || f.LogX || len(f.Levels) != 0 || f.Lines[0].Label != "see" || !equal(f.Lines[0].Y, s.Curve(env, "c", result.Regret).Mean) {
 		t.Errorf("got %q, log %v, levels %v, first line %q", f.Title, f.LogX, f.Levels, f.Lines[0].Label)
 	}
 	for name, call := range map[string]func() (*Figure, error){
-		"unknown agent":  func() (*Figure, error) { return NewFigure(s, env, result.Reward, Options{Agents: []string{"x"}}) },
-		"labels":         func() (*Figure, error) { return NewFigure(s, env, result.Reward, Options{Labels: []string{"x"}}) },
-		"no such metric": func() (*Figure, error) { return NewFigure(s, env, "volume", Options{}) },
+		"unknown agent":  func() (*Figure, error) { return NewFigure(s, env, result.Reward, Config{Agents: []string{"x"}}) },
+		"labels":         func() (*Figure, error) { return NewFigure(s, env, result.Reward, Config{Labels: []string{"x"}}) },
+		"no such metric": func() (*Figure, error) { return NewFigure(s, env, "volume", Config{}) },
 	} {
 		if _, err := call(); err == nil {
 			t.Errorf("%s: no error", name)
@@ -124,7 +124,7 @@ func TestSmoothingLeavesTheSummaryAlone(t *testing.T) {
 	s := outputtest.Demo(t, []string{"a"}, 1000, 900, 3, false)
 	c := s.Curve("gaussian-bandit", "a", result.Reward)
 	before := slices.Clone(c.Mean)
-	must.Get(NewFigure(s, "gaussian-bandit", result.Reward, Options{Smooth: 10}))(t)
+	must.Get(NewFigure(s, "gaussian-bandit", result.Reward, Config{Smooth: 10}))(t)
 	if !equal(before, c.Mean) {
 		t.Error("the summary changed")
 	}
@@ -145,7 +145,7 @@ func TestFigureOfAThousandAgents(t *testing.T) {
 	for i := range 1000 {
 		labels = append(labels, fmt.Sprintf("agent %d", i))
 	}
-	f := must.Get(NewFigure(outputtest.Invented(labels, 1, 30), "environment 0", result.Reward, Options{}))(t)
+	f := must.Get(NewFigure(outputtest.Invented(labels, 1, 30), "environment 0", result.Reward, Config{}))(t)
 	if all := texts(t, svg(t, f)); len(f.Lines) != bestColored+2 || !slices.Contains(all, "990 more: median,") {
 		t.Errorf("%d lines, %q", len(f.Lines), all)
 	}
@@ -193,7 +193,7 @@ func TestFigureOfManyAgents(t *testing.T) {
 	}
 	s := outputtest.Invented(labels, 1, 30)
 	for m, lower := range map[result.Metric]bool{result.Reward: false, result.Regret: true} {
-		f := must.Get(NewFigure(s, "environment 0", m, Options{}))(t)
+		f := must.Get(NewFigure(s, "environment 0", m, Config{}))(t)
 		all := texts(t, svg(t, f))
 		if n := len(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "agent ") })); n != bestColored {
 			t.Errorf("%d agents are in the legend, want %d", n, bestColored)

@@ -21,7 +21,7 @@ func ExampleNewFigure() {
 		fmt.Println(err)
 		return
 	}
-	figure, err := plots.NewFigure(summary, "walk", result.Reward, plots.Options{})
+	figure, err := plots.NewFigure(summary, "walk", result.Reward, plots.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

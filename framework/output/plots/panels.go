@@ -45,7 +45,7 @@ const (
 // NewPanels draws one metric in every environment that has it. Of more than 20 agents
 // the 10 with the best mean rank over environments are in colour. It fails where there
 // is nothing to draw.
-func NewPanels(s *result.Summary, m result.Metric, opts Options) (*Panels, error) {
+func NewPanels(s *result.Summary, m result.Metric, opts Config) (*Panels, error) {
 	p := &Panels{Title: opts.Title}
 	if p.Title == "" {
 		p.Title = Capital(s.Meta.Define(m).Axis) + ", over steps"

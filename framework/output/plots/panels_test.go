@@ -33,7 +33,7 @@ func TestPanels(t *testing.T) {
 		}
 	}
 	s := must.Get(result.Aggregate(meta, result.Sorted(recs)))(t)
-	p := must.Get(NewPanels(s, result.Reward, Options{}))(t)
+	p := must.Get(NewPanels(s, result.Reward, Config{}))(t)
 	if len(p.Figures) != 3 {
 		t.Fatalf("%d panels", len(p.Figures))
 	}

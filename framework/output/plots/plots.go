@@ -18,7 +18,7 @@ var Output = output.Output{
 	Doc:  "plots/: a drawing of each metric in each environment, and one of all environments",
 	Write: func(r *output.Results, directory string) ([]string, error) {
 		draw := r.Plan.Config.Report
-		o := Options{Smooth: draw.Smooth}
+		o := Config{Smooth: draw.Smooth}
 		if draw.Axis != "" {
 			o.LogX = new(draw.Axis == "log")
 		}
@@ -31,7 +31,7 @@ type chart struct {
 	// together says that one picture shows all environments, if there are several. The
 	// argument environment is then empty.
 	together bool
-	draw     func(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error)
+	draw     func(s *result.Summary, environment string, m result.Metric, opts Config) (drawing, error)
 }
 
 // charts are all of them.
@@ -40,11 +40,11 @@ var charts = []chart{
 	{true, drawPanels},
 }
 
-func drawFigure(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error) {
+func drawFigure(s *result.Summary, environment string, m result.Metric, opts Config) (drawing, error) {
 	return NewFigure(s, environment, m, opts)
 }
 
-func drawPanels(s *result.Summary, _ string, m result.Metric, opts Options) (drawing, error) {
+func drawPanels(s *result.Summary, _ string, m result.Metric, opts Config) (drawing, error) {
 	p, err := NewPanels(s, m, opts)
 	if err == nil && len(p.Figures) < 2 {
 		err = errNothing
@@ -56,13 +56,13 @@ func drawPanels(s *result.Summary, _ string, m result.Metric, opts Options) (dra
 // .png, and of several environments all in one picture as all-<metric>. It returns the paths of the
 // files in dir. want selects the metrics; nil means all. A metric without values of any agent is
 // left out. Of opts only Smooth and LogX count.
-func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Options) ([]string, error) {
+func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Config) ([]string, error) {
 	directory := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return nil, err
 	}
 	var files []string
-	opts = Options{Smooth: opts.Smooth, LogX: opts.LogX}
+	opts = Config{Smooth: opts.Smooth, LogX: opts.LogX}
 	// add draws the charts of one environment or, if it is empty, of all.
 	add := func(slug, environment string, m result.Metric) (drawn bool, err error) {
 		for _, c := range charts {

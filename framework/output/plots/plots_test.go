@@ -17,7 +17,7 @@ func TestWritePlots(t *testing.T) {
 	var contents []string
 	for range 2 {
 		dir := t.TempDir()
-		files := must.Get(WritePlots(dir, s, []result.Metric{result.OptimalAction, result.Regret}, Options{}))(t)
+		files := must.Get(WritePlots(dir, s, []result.Metric{result.OptimalAction, result.Regret}, Config{}))(t)
 		want := []string{
 			"plots/bernoulli-bandit-16-arms-regret.svg", "plots/bernoulli-bandit-16-arms-regret.png",
 			"plots/bernoulli-bandit-16-arms-optimal_action.svg", "plots/bernoulli-bandit-16-arms-optimal_action.png",
@@ -59,7 +59,7 @@ func TestWritePlotsReportsErrors(t *testing.T) {
 	s := outputtest.Demo(t, []string{"a"}, 10, 5, 2, false)
 	file := filepath.Join(t.TempDir(), "file")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
-	if _, err := WritePlots(file, s, nil, Options{}); err == nil {
+	if _, err := WritePlots(file, s, nil, Config{}); err == nil {
 		t.Error("no error below a file")
 	}
 }

@@ -88,7 +88,7 @@ func (p *Solver) Solve(m mdp.Model, s int, best float64) float64 {
 			p.finite, p.kept = p.kept, p.finite
 		}
 	case p.Average:
-		if sol, _ := p.average.Solve(m, mdp.Options{Method: p.Method}); sol != nil && sol.Gain[s] > best {
+		if sol, _ := p.average.Solve(m, mdp.SolverConfig{Method: p.Method}); sol != nil && sol.Gain[s] > best {
 			p.Policy, best = []mdp.Deterministic{slices.Clone(sol.Policy)}, sol.Gain[s]
 		}
 	case p.Residual > 0 && m.NumStates() > options.Eliminated:
@@ -99,7 +99,7 @@ func (p *Solver) Solve(m mdp.Model, s int, best float64) float64 {
 		p.rough.Solve(p.Value[0], p.Policy[0], t, p.Gamma, options.Residual(t, p.Residual, p.Gamma))
 		return p.Value[0][s]
 	default:
-		o := mdp.Options{Method: p.Method}
+		o := mdp.SolverConfig{Method: p.Method}
 		if p.warm {
 			o.Policy = p.Policy[0]
 		}

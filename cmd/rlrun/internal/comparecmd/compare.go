@@ -76,7 +76,7 @@ config has a section compare; otherwise compare again.
                        critical_difference, cliques)`
 
 type options struct {
-	compare.Options
+	compare.Config
 	metric, correction string
 	scores, margins    []string
 	against            string
@@ -138,7 +138,7 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		}
 	}
 	o.Progress = progress(cmd.ErrOrStderr())
-	r, err := compare.Compare(inputs, o.Options)
+	r, err := compare.Compare(inputs, o.Config)
 	if errors.Is(err, compare.ErrDependent) {
 		err = fmt.Errorf("%w with --unpaired", err)
 	}

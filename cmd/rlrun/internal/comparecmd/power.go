@@ -63,7 +63,7 @@ func NewPower(*host.App) *cobra.Command {
 				return err
 			}
 			o.Correction = compare.Holm
-			powers, err := compare.Powers(inputs, o.Options, by, power)
+			powers, err := compare.Powers(inputs, o.Config, by, power)
 			if err != nil {
 				return cli.Usage(err)
 			}

@@ -130,7 +130,7 @@ func (c *Catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugi
 }
 
 // launchOptions says how the process of a component is started.
-func (c *Catalogue) launchOptions(comp plan.Component, found plugin.Found) (plugin.LaunchOptions, error) {
+func (c *Catalogue) launchOptions(comp plan.Component, found plugin.Found) (plugin.LaunchConfig, error) {
 	o, err := launchOptions(comp.Limits.Over(c.limits))
 	if err != nil {
 		return o, err

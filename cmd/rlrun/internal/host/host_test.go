@@ -33,7 +33,7 @@ func TestTasks(t *testing.T) {
 	x := run.New(plan, c)
 	defer x.Close()
 	must.Do(t, x.Check(t.Context(), nil))
-	must.Do(t, x.Run(t.Context(), store.Refuse, run.Options{}))
+	must.Do(t, x.Run(t.Context(), store.Refuse, run.Settings{}))
 	r := must.Get(output.Write(x.Experiment))(t)
 	meta := r.Summary.Meta
 	near := func(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-5 }

@@ -15,7 +15,7 @@ import (
 const leastMemory = 1 << 20
 
 // launchOptions reads limits. Its error is a *plan.FieldError.
-func launchOptions(l plan.Limits) (o plugin.LaunchOptions, err error) {
+func launchOptions(l plan.Limits) (o plugin.LaunchConfig, err error) {
 	for _, t := range []struct {
 		key, text string
 		to        *time.Duration

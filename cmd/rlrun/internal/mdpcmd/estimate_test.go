@@ -122,8 +122,8 @@ func TestCollect(t *testing.T) {
 	if !estimated.Terminal(4) || estimated.Terminal(3) {
 		t.Error("the place after the end must be terminal, and no other")
 	}
-	band := must.Get(got.counts.MixingBand(pi, mdp.BandOptions{}))(t)
-	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingOptions{Eta: band.Eta}))(t)
+	band := must.Get(got.counts.MixingBand(pi, mdp.BandConfig{}))(t)
+	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingConfig{Eta: band.Eta}))(t)
 	for s := range 4 {
 		for a := range 2 {
 			if want := exact.T[s][a]; want < band.Low[s][a] || want > band.High[s][a] || band.Plugin.T[s][a] != want {

@@ -402,12 +402,12 @@ func (p *process) solve() (*mdp.Solution, error) {
 	var err error
 	switch {
 	case p.gamma != nil:
-		s, err = mdp.SolveDiscounted(p.model, *p.gamma, mdp.Options{Progress: p.tell()})
+		s, err = mdp.SolveDiscounted(p.model, *p.gamma, mdp.SolverConfig{Progress: p.tell()})
 	case p.horizon != nil:
 		s = &mdp.Solution{Bound: math.NaN()}
 		s.Value, s.Policy, err = mdp.SolveHorizon(p.model, *p.horizon)
 	default:
-		s, err = mdp.SolveAverage(p.model, mdp.Options{Progress: p.tell()})
+		s, err = mdp.SolveAverage(p.model, mdp.SolverConfig{Progress: p.tell()})
 	}
 	var missing *mdp.MissingError
 	if errors.As(err, &missing) {

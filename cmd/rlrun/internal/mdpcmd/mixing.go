@@ -74,7 +74,7 @@ type forgetting struct {
 
 func newMixing(app *host.App) *cobra.Command {
 	var f mdpFlags
-	var o mdp.MixingOptions
+	var o mdp.MixingConfig
 	cmd := &cobra.Command{
 		Use:   "mixing (--model FILE | --env NAME) [--tv η | --epsilon ε]",
 		Short: "Compute the exploration mixing time of a policy",
@@ -117,7 +117,7 @@ const (
 	spectrumStates = 512
 )
 
-func (p *process) forgetting(ctx context.Context, o mdp.MixingOptions) (*forgetting, error) {
+func (p *process) forgetting(ctx context.Context, o mdp.MixingConfig) (*forgetting, error) {
 	q := &forgetting{process: p, converged: true, worst: -1, span: math.NaN()}
 	c, err := mdp.Induce(p.model, p.policy)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *process) forgetting(ctx context.Context, o mdp.MixingOptions) (*forgett
 	}
 	q.chain = c.Structure()
 	if p.model.NumStates() > exactStates {
-		q.sample, err = mdp.SampleMixing(p.model, p.policy, mdp.SampleOptions{MixingOptions: o, Seed: 1})
+		q.sample, err = mdp.SampleMixing(p.model, p.policy, mdp.SampleConfig{MixingConfig: o, Seed: 1})
 		if err != nil {
 			return nil, refused(err)
 		}
@@ -160,11 +160,11 @@ func (p *process) forgetting(ctx context.Context, o mdp.MixingOptions) (*forgett
 
 // interval finds the interval of the largest time of an estimated model: that of the
 // largest of the pairs that occurred.
-func (q *forgetting) interval(o mdp.MixingOptions) error {
+func (q *forgetting) interval(o mdp.MixingConfig) error {
 	if q.counts == nil {
 		return nil
 	}
-	band, err := q.counts.MixingBand(q.policy, mdp.BandOptions{MixingOptions: o})
+	band, err := q.counts.MixingBand(q.policy, mdp.BandConfig{MixingConfig: o})
 	if err != nil {
 		return err
 	}

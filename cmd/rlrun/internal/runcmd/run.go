@@ -160,7 +160,7 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	collect := debug.SetGCPercent(400)
-	err = x.Run(ctx, o.existing(), run.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event})
+	err = x.Run(ctx, o.existing(), run.Settings{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event})
 	debug.SetGCPercent(collect)
 	p.stop()
 	a := answer{x: x.Experiment, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}

@@ -48,9 +48,9 @@ func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	err = x.RunShard(cmd.Context(), shard, run.ShardOptions{
-		Options: run.Options{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
-		Job:     job(), Status: &status,
+	err = x.RunShard(cmd.Context(), shard, run.ShardSettings{
+		Settings: run.Settings{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
+		Job:      job(), Status: &status,
 		Waiting: func(held error) { fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", held) },
 	})
 	p.stop()

@@ -78,7 +78,7 @@ func beliefKinds() []beliefKind {
 			}},
 		{"population", "population:0.2,0.8,0.5 · members of equal weight; population:@FILE reads them from a file", nil,
 			func(v []float64) (bandit.Belief, error) {
-				return bandit.NewPopulation(v, bandit.PopulationOptions{})
+				return bandit.NewPopulation(v, bandit.PopulationConfig{})
 			},
 			func(v []float64) float64 { return math.Sqrt(stat.PopVariance(v, nil)) },
 			func(v []float64, s float64) ([]float64, bool) {
