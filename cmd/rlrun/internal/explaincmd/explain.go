@@ -187,7 +187,7 @@ func reason(d *result.Decision, rule string) string {
 		if !d.Explore {
 			does = "follows the greedy option"
 		}
-		return fmt.Sprintf("It %s for %d step%s, since the rule %s chose so.%s", does, d.Hold, plural(d.Hold), rule, acts)
+		return fmt.Sprintf("It %s for %d step%s, since the rule %s chose so.%s", does, d.Hold, cli.Plural(d.Hold, "", "s"), rule, acts)
 	case known == options.RulePosteriorSampling || known == options.RuleUpperConfidence:
 		does, by := "follows the greedy option, since the rule %s, which compares options %s, puts no other above it", ""
 		if d.Explore {
@@ -196,20 +196,13 @@ func reason(d *result.Decision, rule string) string {
 		return "It " + fmt.Sprintf(does, rule, strings.Split(known.Doc, ";")[0]) + by + "." + acts
 	case d.Explore && d.Gain == 0 && d.Delta > 0:
 		return fmt.Sprintf("It explores for %d step%s with %s, though that is better than the greedy option in no member: the rule compares with the mean value of the greedy option, and one member values both above it. The advantage %.4g is above 0.%s",
-			d.Hold, plural(d.Hold), d.Option, d.Advantage, acts)
+			d.Hold, cli.Plural(d.Hold, "", "s"), d.Option, d.Advantage, acts)
 	case d.Explore:
 		return fmt.Sprintf("It explores, since trying %s for %d step%s, %.3g of the horizon, promises a gain of %.4g per step against a cost of %.4g: the advantage %.4g is above 0.%s",
-			d.Option, d.Hold, plural(d.Hold), d.Share, d.Gain, d.Cost, d.Advantage, acts)
+			d.Option, d.Hold, cli.Plural(d.Hold, "", "s"), d.Share, d.Gain, d.Cost, d.Advantage, acts)
 	case d.Delta == 0 && d.Gain == 0:
 		return fmt.Sprintf("It follows the greedy option, since %s is better in no member.%s", d.Other, acts)
 	}
 	return fmt.Sprintf("It follows the greedy option, since trying %s, for %.3g of the horizon, promises a gain of %.4g per step against a cost of %.4g: the advantage %.4g is not above 0.%s",
 		d.Other, d.Share, d.Gain, d.Cost, d.Advantage, acts)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
