@@ -686,6 +686,43 @@ func TestImprovementsAreNotLeftOut(t *testing.T) {
 	}
 }
 
+// First tries that are interpolated are as good as evaluated, and keep the order of the probabilities
+// of finding a state: pairs that differ in it do not become equal.
+func TestFirstTriesAreInterpolated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	unequal := 0
+	for _, rule := range []GainKind{Sup, Mean} {
+		for k := range 6 {
+			horizon := math.Exp2(4 + 8*rng.Float64())
+			p := walk(t, rule, 10+30*k)
+			y := p.AddState()
+			p.Plan(0, horizon)
+			p.check(y)
+			a := &p.gains
+			try := func(actions int, found, bestOther float64) firstTry {
+				defer func(n int) { p.belief.actions, a.firstTries = n, nil }(p.belief.actions)
+				p.belief.actions, a.firstTries = actions, nil
+				c := pairCase{value: p.model.values[y] - p.model.zero, bestOther: bestOther}
+				c.base.r = p.prospects.meanFirst
+				return a.firstTry(&c, found)
+			}
+			for range 50 {
+				found, other := rng.Float64(), 0.01*horizon*rng.Float64()
+				exact, near := try(few, found, other), try(few+1, found, other)
+				if math.Abs(near.gain-exact.gain) > 0.02*exact.gain {
+					t.Fatalf("rule %d, found %v: gain %v, evaluated %v", rule, found, near.gain, exact.gain)
+				}
+				if next := try(few+1, 1.001*found, other); next.gain != near.gain {
+					unequal++
+				}
+			}
+		}
+	}
+	if unequal < 550 {
+		t.Errorf("%d of 600 gains differ", unequal)
+	}
+}
+
 // Pairs are offered in units of reward. Gains and costs scale with rewards, and shifts do not
 // matter; the value of the greedy policy follows both. No offer is worse by step than what the
 // greedy policy tries anyway.

@@ -372,17 +372,36 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 // probability found, if it shows a successor.
 type firstTry struct{ found, gain, succeeds, kept, sum, weight float64 }
 
-// alike is the relative difference in the probability of finding a state up to which two pairs share
-// one evaluation. The probabilities are known much less exactly.
-const alike = 1.0 / 32
+// A state with more than few actions evaluates first tries at probabilities of finding a state that grow
+// by the factor grid, and interpolates in between ("The cost of a step"). So pairs keep their order. Of
+// equals the first would be tried first, and not the one that is likeliest to find a state.
+const few, grid = 8, 1.125
 
 // firstTry returns what the first try of a pair may gain. Those of a state are alike, but for found.
 func (a *gainEvaluator) firstTry(c *pairCase, found float64) firstTry {
-	single := c.policy || c.leads
-	for _, t := range a.firstTries {
-		if !single && math.Abs(found-t.found) <= alike*t.found {
-			return t
+	low := math.Pow(grid, math.Floor(math.Log(found)/math.Log(grid)))
+	high := min(1, grid*low)
+	if c.policy || c.leads || a.model.belief.actions <= few || low >= high {
+		return a.firstTryAt(c, found)
+	}
+	x, y := a.firstTryAt(c, low), a.firstTryAt(c, high)
+	w := (found - low) / (high - low)
+	mix := func(x, y float64) float64 { return x + w*(y-x) }
+	return firstTry{found, mix(x.gain, y.gain), mix(x.succeeds, y.succeeds), mix(x.kept, y.kept), mix(x.sum, y.sum), mix(x.weight, y.weight)}
+}
+
+// firstTryAt returns the same, evaluated for found. It overwrites the outcomes of c.
+func (a *gainEvaluator) firstTryAt(c *pairCase, found float64) firstTry {
+	if !c.policy && !c.leads {
+		for _, t := range a.firstTries {
+			if t.found == found {
+				return t
+			}
 		}
+		a.scaled = a.outcomes.at(a.scaled, found)
+		r := c.base.r
+		c.outcomes, c.base = a.scaled, means(a.scaled)
+		c.base.r = r
 	}
 	t := firstTry{found: found}
 	a.untried(c, false)
@@ -390,7 +409,7 @@ func (a *gainEvaluator) firstTry(c *pairCase, found float64) firstTry {
 	a.tally(c, &t.sum, &t.weight)
 	t.gain, t.succeeds = a.rule.gain(a.population)
 	t.kept = a.kept
-	if !single {
+	if !c.policy && !c.leads {
 		a.firstTries = append(a.firstTries, t)
 	}
 	return t
