@@ -556,6 +556,13 @@ def test_habits_that_are_refused_with_a_cure(guest: Any, habit: str, message: st
         step(guest(habit))
 
 
+def test_an_old_step_within_a_limit_is_refused_with_a_cure(guest: Any) -> None:
+    with pytest.raises(
+        rlrun.errors.Error, match=r"must return a tuple of 5: .* gym before 0.26.* max_episode_steps: -1"
+    ):
+        step(guest("old step", max_episode_steps=9))
+
+
 class Bare(gymnasium.Env[Any, Any]):
     """An environment whose author forgot the spaces, or took those of another package."""
 

@@ -375,7 +375,13 @@ class Bridge(Environment):
     def step(self, action: Any) -> TimeStep:
         """Take an action."""
         with self._states:
-            answer: Any = self._env.step(self._decode(action))
+            try:
+                answer: Any = self._env.step(self._decode(action))
+            except ValueError as e:  # of TimeLimit, which takes the answer apart
+                if "unpack (expected 5, got 4)" not in str(e):
+                    raise
+                limit = ", and give max_episode_steps: -1, since Gymnasium's TimeLimit cannot read it"
+                raise InvalidAnswer(f"step returned a tuple of 4, must return a tuple of 5: {OLD}{limit}") from e
         if not isinstance(answer, tuple) or len(answer) != 5:
             raise InvalidAnswer(f"step returned {_brief(answer)}, must return a tuple of 5: {OLD}")
         observation, reward, terminated, truncated, info = answer
