@@ -446,7 +446,11 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	if o == nil {
 		o = &outcomes{}
 	}
-	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: s.overflowed[m],
+	overflowed := s.overflowed[m]
+	if from := a.meta.Define(m).From; from != "" && len(o.runs) < len(s.runs) { // what it is made from has none there
+		overflowed = max(overflowed, s.overflowed[from])
+	}
+	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: overflowed,
 		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
 	if r := RoundingOf(&a.meta, env, m); len(o.values) > 1 && r.Equal(slices.Min(o.values), slices.Max(o.values)) {
 		row.Low, row.High = math.NaN(), math.NaN()

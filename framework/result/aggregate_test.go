@@ -326,4 +326,10 @@ func TestValuesAreFinite(t *testing.T) {
 			t.Errorf("%s: runs %v have values %v", m, row.Runs, row.Values)
 		}
 	}
+	vast := must.Get(Aggregate(meta, Sorted(recs[:3])))(t)
+	for _, m := range []Metric{Reward, CumulativeReward, FinalReward} { // the last is made from the first
+		if got := vast.Cell("e", "a", m); got != "overflow" {
+			t.Errorf("%s is shown as %q", m, got)
+		}
+	}
 }

@@ -307,12 +307,16 @@ func rewards(ctx context.Context, p vector.Plugin, params json.RawMessage) (stri
 	if err != nil {
 		return "", err
 	}
-	low, high, steps := math.Inf(1), math.Inf(-1), 0
-	for begin := time.Now(); steps < 1000 && time.Since(begin) < time.Second; steps++ {
+	low, high, steps, begins := math.Inf(1), math.Inf(-1), 0, true
+	for begin := time.Now(); steps == 0 || steps < 1000 && time.Since(begin) < time.Second; {
 		if err := step(); err != nil {
 			return "", err
 		}
-		low, high = min(low, out.Rewards[0]), max(high, out.Rewards[0])
+		if !begins { // the beginning of an episode has no reward
+			low, high = min(low, out.Rewards[0]), max(high, out.Rewards[0])
+			steps++
+		}
+		begins = out.Terminated[0] || out.Truncated[0]
 	}
 	return fmt.Sprintf("no %s declared, so agents that need bounds refuse this environment; %d random steps gave rewards from %g to %g", missing, steps, low, high), nil
 }

@@ -74,6 +74,32 @@ func TestUntriedRulesAreOneLine(t *testing.T) {
 	}
 }
 
+// generous is an environment of episodes of one step that pays 5 or 9, and declares no bounds.
+type generous struct{ poor }
+
+func (generous) Spec() framework.Spec {
+	return framework.Spec{ID: "test/generous@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}, RewardLow: math.Inf(-1), RewardHigh: math.Inf(1)}
+}
+
+func (generous) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	for i, s := range in.Signals {
+		out.Rewards[i], out.Terminated[i] = 0, s == vector.Continue
+		if s == vector.Continue {
+			out.Rewards[i] = 5 + 4*float64(in.Actions.Int64[i])
+		}
+	}
+	return nil
+}
+
+// The beginning of an episode has no reward, so it is not among those that were seen.
+func TestRewardsThatWereSeen(t *testing.T) {
+	p := &vector.EnvironmentPlugin{Open: func(json.RawMessage, int) (vector.Environment, error) { return generous{}, nil }}
+	got := must.Get(rewards(t.Context(), p, nil))(t)
+	if !strings.Contains(got, "steps gave rewards from 5 to 9") {
+		t.Error(got)
+	}
+}
+
 // Lanes that would take longer than the time are not timed.
 func TestSpeedEndsInTime(t *testing.T) {
 	p := &vector.EnvironmentPlugin{
