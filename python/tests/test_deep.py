@@ -240,6 +240,12 @@ def test_what_does_not_fit_is_refused() -> None:
             small(**params)
     with pytest.raises(rlrun.InvalidParams, match="centred takes the only prior away"):
         small(members=1, prior=(1.0,))
+    for params in (
+        {"epsilon": 0.3}, {"epsilon_start": 0.3}, {"behaviour": "mean", "decay": 7},
+        {"behaviour": "z", "epsilon": 0.5, "epsilon_start": 0.5, "decay": 7}, {"gamma": 0.0, "double": True},
+    ):  # fmt: skip
+        with pytest.raises(rlrun.InvalidParams, match=f"{list(params)[-1]} has no effect with"):
+            DeepBootstrapQ(**params)
     with pytest.raises(rlrun.Unsupported, match="no options of kind pair"):
         opened(small(), kinds=["members", "pair"])
 

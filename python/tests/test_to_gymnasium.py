@@ -55,6 +55,20 @@ def test_check_env(program, plugin: Any, params: dict[str, Any]) -> None:
         env.close()
 
 
+def test_a_refused_step_of_a_batch_steps_no_lane(program) -> None:
+    with closing(rlrun.to_gymnasium.make_vec("deepsea", num_envs=3, size=2)) as envs:
+        envs.reset(seed=1, options={"reset_mask": np.array([False, True, True])})
+        with pytest.raises(rlrun.NeedsReset, match="environment 0 needs a reset"):
+            envs.step(np.zeros(3, int))
+        envs.reset(seed=1)
+        for bad in ([0, 0, 9], [-1, 0, 0]):
+            with pytest.raises(rlrun.InvalidAction, match=r"action (9|-1) of environment (2|0) is not in Discrete"):
+                envs.step(np.array(bad))
+        assert envs.step(np.zeros(3, int))[0].tolist() == [1, 1, 1]
+        assert envs.step(np.zeros(3, int))[2].all()
+        assert envs.step(np.full(3, 9))[0].tolist() == [0, 0, 0]  # these start anew and take no action
+
+
 def test_a_seed_fixes_a_run(program) -> None:
     env = rlrun.to_gymnasium.make(RIVER)
 

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from rlrun import spaces
 from rlrun._gymnasium_spaces import to_gymnasium
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
-from rlrun.errors import InvalidAction, InvalidAnswer
+from rlrun.errors import InvalidAction, InvalidAnswer, NeedsReset
 from rlrun.to_gymnasium import FPS, Lanes, episode
 
 
@@ -86,6 +86,14 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
             column = spaces.as_column(self._lanes.spec.action, actions, self.num_envs, "actions")
         except InvalidAnswer as e:
             raise InvalidAction(str(e), lane=e.lane) from None
+        # All lanes are checked before any is stepped, so that an error loses no step of another lane.
+        if new := [i for i, rng in enumerate(self._rngs) if rng is None]:
+            raise NeedsReset(f"environment {new[0]} needs a reset", lane=new[0])
+        bad = self._lanes.spec.action.outside(column) & ~self._ended
+        if bad.any():
+            lane = int(bad.argmax())
+            message = f"action {column[lane].tolist()} of environment {lane} is not in {self._lanes.spec.action}"
+            raise InvalidAction(message, lane=lane)
         seeds = None
         signals = np.full(self.num_envs, CONTINUE, np.uint8)
         if self._ended.any():

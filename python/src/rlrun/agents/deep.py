@@ -27,6 +27,9 @@ _REPEATS = np.cumsum(1.0 / np.arange(1, LONGEST + 1) ** 2)
 _FOR_ALL: Sequence[float] = (0.0,)
 
 
+_EPSILON = ("epsilon", "epsilon_start", "decay")
+
+
 @dataclass
 class _Networks(rlrun.VectorAgent):
     """What agents with Q-networks share: kept steps, updates, behaviours, saving."""
@@ -70,6 +73,15 @@ class _Networks(rlrun.VectorAgent):
                 f"prior is {list(self.prior)}: name one scale ≥ 0 for all members, or several, at most {self.members}, "
                 "which they take in turns"
             )
+        without = {
+            f"behaviour {self.behaviour}": _EPSILON * (self.behaviour in ("member", "mean")),
+            "epsilon_start equal to epsilon": ("decay",) * (self.epsilon_start == self.epsilon),
+            "gamma 0": ("target", "double") * (self.gamma == 0),
+        }
+        for cause, names in without.items():
+            for name in names:
+                if getattr(self, name) != getattr(type(self), name):
+                    raise rlrun.InvalidParams(f"{name} has no effect with {cause}: leave it out")
 
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
         """Compile the programs, and make room for the steps of every lane."""
