@@ -238,6 +238,9 @@ def test_what_does_not_fit_is_refused() -> None:
     for params in ({"hidden": (3, 0)}, {"prior": ()}, {"prior": (-1.0,)}, {"prior": (1.0,) * 4}):
         with pytest.raises(rlrun.InvalidParams, match=next(iter(params))):
             small(**params)
+    for params in ({"rate": 0}, {"mask": 0}):
+        with pytest.raises(rlrun.InvalidParams, match="nothing would be learnt"):
+            small(**params)
     with pytest.raises(rlrun.InvalidParams, match="centred takes the only prior away"):
         small(members=1, prior=(1.0,))
     for params in (

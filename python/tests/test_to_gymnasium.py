@@ -360,3 +360,10 @@ def test_one_copy_in_older_gymnasium() -> None:
     """Gymnasium 0.29, which CleanRL pins, has none of what the vectors need: one copy needs none of it."""
     script = "import gymnasium.vector as v; del v.AutoresetMode; import rlrun.to_gymnasium"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_options_of_a_reset_that_change_nothing_are_refused() -> None:
+    with closing(rlrun.to_gymnasium.make(RIVER)) as env, pytest.raises(ValueError, match="no options, and got"):
+        env.reset(seed=1, options={"start": 3})
+    with closing(rlrun.to_gymnasium.make_vec(RIVER, 2)) as envs, pytest.raises(ValueError, match="reset_mask alone"):
+        envs.reset(seed=1, options={"reset_mask": np.ones(2, np.bool_), "start": 3})

@@ -56,6 +56,8 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         number n lane i has the seed n + i, as in Gymnasium's own vectors.
         """
         n = self.num_envs
+        if unknown := sorted((options or {}).keys() - {"reset_mask"}):
+            raise ValueError(f"reset takes the option reset_mask alone, and got {unknown}; make_vec takes parameters")
         if seed is None or isinstance(seed, (int, np.integer)):
             super().reset(seed=None if seed is None else int(seed))
             given = [None if seed is None else int(seed) + i for i in range(n)]

@@ -313,7 +313,7 @@ def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = Fals
         bad = np.isinf(out) & np.isfinite(array)
     elif array.dtype.kind == "f":
         if not array.shape:
-            raise InvalidAnswer(f"{name} {array.item()!r} is no whole number")
+            raise InvalidAnswer(f"{name} {array.item()!r} is of type {array.dtype}, must be an integer")
         cure = "return integers, or make the space a Box of float64"
         raise InvalidAnswer(f"{name} of {array.dtype} ({shown(array.tolist())}), want {dtype}: {cure}")
     else:

@@ -158,7 +158,9 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         self._begun = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode, of a new run if seed is given."""
+        """Start an episode, of a new run if seed is given. There are no options."""
+        if options:
+            raise ValueError(f"reset takes no options, and got {sorted(options)}; make takes parameters")
         super().reset(seed=seed)
         lanes = self._lanes
         signal = NEW_EPISODE if self._begun and seed is None else NEW_RUN

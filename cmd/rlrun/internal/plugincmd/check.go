@@ -204,6 +204,12 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 		return v, err
 	}
 	defer closePlugin()
+	// The catalogue refuses a process that reports another id than the first.
+	_, closeSecond, err := c.Open(ctx, comp)
+	if err != nil {
+		return v, err
+	}
+	closeSecond()
 	d, err := p.Describe(ctx)
 	if err != nil {
 		return v, err

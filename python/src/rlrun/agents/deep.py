@@ -73,6 +73,9 @@ class _Networks(rlrun.VectorAgent):
                 f"prior is {list(self.prior)}: name one scale ≥ 0 for all members, or several, at most {self.members}, "
                 "which they take in turns"
             )
+        for name in ("rate", "mask"):
+            if getattr(self, name) == 0:
+                raise rlrun.InvalidParams(f"{name} is 0: nothing would be learnt")
         without = {
             f"behaviour {self.behaviour}": _EPSILON * (self.behaviour in ("member", "mean")),
             "epsilon_start equal to epsilon": ("decay",) * (self.epsilon_start == self.epsilon),
