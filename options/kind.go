@@ -110,6 +110,18 @@ func (n named) String() string { return n.name }
 
 func (n named) Doc() string { return n.doc }
 
+// uninformed marks kinds all of whose options are uninformed.
+type uninformed struct{}
+
+func (uninformed) allUninformed() {}
+
+// Directs says whether a kind makes directed options, class A of docs/theory.md §3.2. The others
+// make uninformed ones, class B.
+func Directs(k Kind) bool {
+	_, is := k.(interface{ allUninformed() })
+	return !is
+}
+
 // plain are the methods of a kind that needs nothing of an agent with tables.
 type plain struct{}
 

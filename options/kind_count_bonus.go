@@ -3,9 +3,12 @@ package options
 // CountBonus is optimal for the bonus 1/√n of a pair tried n times alone, without
 // reward (MBIE-EB; Strehl & Littman 2008). It is uninformed. With tables it takes the
 // action tried least often in the present state.
-var CountBonus Kind = countBonusKind{named{"count-bonus", "the optimal policy for a bonus for rarely tried actions, without rewards"}}
+var CountBonus Kind = countBonusKind{named: named{"count-bonus", "the optimal policy for a bonus for rarely tried actions, without rewards"}}
 
-type countBonusKind struct{ named }
+type countBonusKind struct {
+	named
+	uninformed
+}
 
 func (k countBonusKind) FromModels(b *Belief) error {
 	pi, err := b.OptimalWithBonus(k, b.Visits.CountBonus(1), true)

@@ -3,9 +3,12 @@ package options
 // Repeats repeat a random action for a random number of steps, one after the other,
 // as εz-greedy does while it explores (Dabney, Ostrovski & Barreto 2021). They are
 // uninformed, and tables value them like Uniform.
-var Repeats Kind = repeatsKind{named{"repeats", "random actions, each repeated for a random number of steps (εz-greedy)"}}
+var Repeats Kind = repeatsKind{named: named{"repeats", "random actions, each repeated for a random number of steps (εz-greedy)"}}
 
-type repeatsKind struct{ named }
+type repeatsKind struct {
+	named
+	uninformed
+}
 
 func (k repeatsKind) FromModels(b *Belief) error {
 	b.Uninformed(newRepeats(b.MeanModel.NumActions(), repeatLongest))

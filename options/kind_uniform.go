@@ -3,9 +3,12 @@ package options
 import "github.com/rlrun/rlrun/mdp"
 
 // Uniform takes every action with equal probability. It is uninformed.
-var Uniform Kind = uniformKind{named{"uniform", "uniformly random actions"}}
+var Uniform Kind = uniformKind{named: named{"uniform", "uniformly random actions"}}
 
-type uniformKind struct{ named }
+type uniformKind struct {
+	named
+	uninformed
+}
 
 func (k uniformKind) FromModels(b *Belief) error {
 	b.Uninformed(Candidate{Arm: Arm{Name: k.String()}, Policy: mdp.Uniform{}})

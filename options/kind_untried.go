@@ -4,9 +4,12 @@ package options
 // reward of 1 at such pairs and nothing else. This is the attempted exploration of E³
 // (Kearns & Singh 2002) with pairs known after one try. It is uninformed. With tables
 // it takes an action never taken in the present state, the greedy one if there is none.
-var Untried Kind = untriedKind{named{"untried", "the quickest way to an action never tried (attempted exploration of E³)"}}
+var Untried Kind = untriedKind{named: named{"untried", "the quickest way to an action never tried (attempted exploration of E³)"}}
 
-type untriedKind struct{ named }
+type untriedKind struct {
+	named
+	uninformed
+}
 
 func (k untriedKind) FromModels(b *Belief) error {
 	pi, err := b.OptimalWithBonus(k, b.Visits.untried, true)

@@ -91,7 +91,7 @@ func (x *Exploration) weighs() bool {
 // checkEffects refuses keys of an exploration that change nothing beside its others. o is what
 // they mean.
 func (x *Exploration) checkEffects(o explore.Config) error {
-	rule, _, err := options.RuleAndKinds(o.Decider.Rule, o.Kinds)
+	rule, kinds, err := options.RuleAndKinds(o.Decider.Rule, o.Kinds)
 	if err != nil {
 		return err
 	}
@@ -123,6 +123,8 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		return FieldErrorf("bound", "has no effect with %s: leave it out, or %s", beside, other)
 	case x.LowerBound != nil && (!bounded || o.Decider.Bound != bandit.U):
 		return FieldErrorf("lower_bound", "has no effect with %s: leave it out, or %s", beside, other)
+	case x.LowerBound != nil && rule != options.RuleIndex && !slices.ContainsFunc(kinds, func(k options.Kind) bool { return k != options.Greedy && options.Directs(k) }):
+		return FieldErrorf("lower_bound", "has no effect where all options to explore with are uninformed: leave it out, or add a kind such as %s", options.Members)
 	case x.Horizon != nil && !x.weighs():
 		return FieldErrorf("horizon", "has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic)
 	case w.Return && !x.weighs():
