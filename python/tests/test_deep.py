@@ -164,6 +164,18 @@ def test_an_update_is_a_step_of_adam() -> None:
         jax.tree.map(np.testing.assert_array_equal, state.targets, targets)
 
 
+def test_there_is_no_loss_before_the_first_update() -> None:
+    agent, world = opened(small()), World(STATES, range(1))
+    losses = []
+    for _ in range(SMALL["warmup"] + 1):
+        losses.append(agent.measure(0)["loss"])
+        play(agent, world, 1)
+    assert np.isnan(losses[: SMALL["warmup"]]).all()
+    assert losses[-1] > 0
+    agent.begin(np.array([0]), np.array([5], np.uint64))  # another run
+    assert np.isnan(agent.measure(0)["loss"])
+
+
 @pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
 def test_a_lane_has_the_same_bytes_with_any_others(spec) -> None:
     of_lane_0 = set()

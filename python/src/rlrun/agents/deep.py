@@ -109,7 +109,7 @@ class _Networks(rlrun.VectorAgent):
         )  # fmt: skip
         counts = (np.zeros(lanes, np.int64) for _ in range(6))
         self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
-        self.loss, self.spread = np.zeros(lanes), np.zeros(lanes)
+        self.loss, self.spread = np.full(lanes, np.nan), np.zeros(lanes)
         self.states: list[State | None] = [None] * lanes
         self._compile()
 
@@ -123,8 +123,9 @@ class _Networks(rlrun.VectorAgent):
     def begin(self, lanes: rlrun.Lanes, seeds: NDArray[np.uint64]) -> None:
         """Draw networks and priors, and forget all steps."""
         self.rng.seed(lanes, seeds)
-        for column in (self.steps, self.episodes, self.option, self.left, self.repeated, self.loss, self.spread):
+        for column in (self.steps, self.episodes, self.option, self.left, self.repeated, self.spread):
             column[lanes] = 0
+        self.loss[lanes] = np.nan
         for lane in self.lane[lanes]:
             self.states[lane] = networks.draw(self.design, self._normal(lane))
         self.drawn[lanes] = self.rng.integers(lanes, self.members)
@@ -234,7 +235,7 @@ class _Networks(rlrun.VectorAgent):
         return actions + self.action.start
 
     def measure(self, lane: int) -> dict[str, float]:
-        """Return loss and spread."""
+        """Return loss and spread. There is no loss before the first update."""
         return {"loss": float(self.loss[lane]), "spread": float(self.spread[lane])}
 
     def save(self, lane: int) -> bytes:
