@@ -56,7 +56,7 @@ func TestSuspendedHost(t *testing.T) {
 // Nor does one that is suspended while a plugin starts, for longer than any limit of a start.
 func TestHostSuspendedAtTheStart(t *testing.T) {
 	t.Parallel()
-	const limit = 2 * time.Second
+	const limit = 4500 * time.Millisecond // less than the 5 s for which the host is suspended
 	begun := filepath.Join(t.TempDir(), "begun")
 	host := exec.Command(os.Args[0], "host", "sh", "-c", `>"$1"; sleep 5.2; exec "$0" serve-environment`, os.Args[0], begun)
 	host.Env = append(os.Environ(), "HOST_START="+limit.String())

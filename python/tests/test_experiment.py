@@ -425,8 +425,10 @@ def test_an_error_of_the_caller_ends_the_experiment(tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
+import signal
 import rlrun
 from test_experiment import BANDIT, slow
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
 def told(record):
     print("one ended", flush=True)
 config = {"environments": [BANDIT], "agents": [slow()], "runs": 60, "steps": 500}
