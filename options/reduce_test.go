@@ -42,6 +42,29 @@ func posterior(t testing.TB, states, actions, members, steps int, seed uint64) [
 }
 
 // every kind of option but the greedy one.
+// The class of a kind's options is what the kind says.
+func TestKindsSayWhetherTheyDirect(t *testing.T) {
+	members := posterior(t, 5, 3, 6, 300, 1)
+	visits := must.Get(NewVisits(5, 3))(t)
+	for n := range 50 { // action 2 was never tried, which bonuses are for
+		visits.Update(n%5, n%2)
+	}
+	for _, k := range Kinds {
+		if k == Greedy || k == Pairs { // these are the greedy option, and none of a model
+			continue
+		}
+		red := must.Get(reduce(members, ReduceConfig{Kinds: []Kind{k}, Visits: visits, Kappa: 1, Discount: 0.9, RevealProbability: 0.5}))(t)
+		for _, c := range red.Candidates[1:] {
+			if (c.Class == Directed) != Directs(k) {
+				t.Errorf("%s makes %s of class %d, and Directs is %v", k, c.Name, c.Class, Directs(k))
+			}
+		}
+		if len(red.Candidates) < 2 {
+			t.Errorf("%s made no option", k)
+		}
+	}
+}
+
 var everyKind = []Kind{Members, Constants, Uniform, RecencyBonus, CountBonus, Deviations, Repeats}
 
 func TestCandidates(t *testing.T) {

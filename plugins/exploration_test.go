@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// A key of exploration is refused, or it can change what an agent does: every key is tried beside every
-// rule with two values, and decisions or rewards must differ in some task.
+// A key of exploration is refused, or it can change what an agent does. Every key is tried with two
+// values beside every rule. Decisions or rewards must differ in some task.
 func TestEveryKeyOfExplorationHasAnEffectOrIsRefused(t *testing.T) {
 	keys := []struct{ key, one, other string }{ // "" leaves the key out
 		{"bound", `"U"`, `"V"`},

@@ -103,6 +103,7 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 	case !bounded:
 		beside, other = "the rule "+rule.String(), "choose a rule with bounds, such as "+options.RuleOptimistic.String()
 	}
+	weighs := o.RuleName != "" || rule.Horizon
 	w := x.Commitment
 	if w == nil {
 		w = &Commitment{}
@@ -125,9 +126,9 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		return FieldErrorf("lower_bound", "has no effect with %s: leave it out, or %s", beside, other)
 	case x.LowerBound != nil && rule != options.RuleIndex && !slices.ContainsFunc(kinds, func(k options.Kind) bool { return k != options.Greedy && options.Directs(k) }):
 		return FieldErrorf("lower_bound", "has no effect where all options to explore with are uninformed: leave it out, or add a kind such as %s", options.Members)
-	case x.Horizon != nil && !x.weighs():
+	case x.Horizon != nil && !weighs:
 		return FieldErrorf("horizon", "has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic)
-	case w.Return && !x.weighs():
+	case w.Return && !weighs:
 		return At(fmt.Errorf("has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic), "commitment", "return")
 	case onlyGreedy && rule != options.RuleNever:
 		return FieldErrorf("options", "%s alone leaves the rule nothing to decide: add a kind to explore with, such as %s, or choose the rule %s", options.Greedy, options.Members, options.RuleNever)

@@ -35,8 +35,8 @@ type trail struct {
 	answered func(run, call int, a answer) error
 }
 
-// answer is what an environment answered in a call of a run: sums of the calls before and the
-// action, and of these and the answer, with the reward, terminated and truncated.
+// answer is what an environment answered in a call of a run. asked sums up the calls before and the
+// action, sum these and the answer.
 type answer struct {
 	asked, sum uint64
 	reward     float64

@@ -62,8 +62,8 @@ func TestConditionT(t *testing.T) {
 // The planner computes the prize of a pair by its definition: the largest, over
 // k, of the gain of k tries divided by k, minus the gap. What it leaves out to
 // be fast changes nothing. The pair that the policy takes is tried at no cost,
-// once. A try succeeds with the probability of the improvements that count, or that it finds a
-// state never visited, if there is one; of k tries, each has a k-th of it.
+// once. A try succeeds if an improvement that counts happens, or if it finds a state never
+// visited, where there is one. Of k tries, each has a k-th of that probability.
 func TestPrizesByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	compared, positive, several := 0, 0, 0
@@ -686,11 +686,13 @@ func TestImprovementsAreNotLeftOut(t *testing.T) {
 	}
 }
 
-// First tries that are interpolated are as good as evaluated, and keep the order of the probabilities
-// of finding a state: pairs that differ in it do not become equal.
+// First tries that are interpolated gain what evaluated ones gain, within 2 % (the square of the step
+// of 1/8 from a power to the next is 1.6 %). A slightly larger probability of finding a state changes
+// the gain the same way: pairs that differ in it do not become equal, and keep their order. Near a
+// maximum between two powers the order may differ.
 func TestFirstTriesAreInterpolated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
-	unequal := 0
+	ordered := 0
 	for _, rule := range []GainKind{Sup, Mean} {
 		for k := range 6 {
 			horizon := math.Exp2(4 + 8*rng.Float64())
@@ -712,14 +714,15 @@ func TestFirstTriesAreInterpolated(t *testing.T) {
 				if math.Abs(near.gain-exact.gain) > 0.02*exact.gain {
 					t.Fatalf("rule %d, found %v: gain %v, evaluated %v", rule, found, near.gain, exact.gain)
 				}
-				if next := try(few+1, 1.001*found, other); next.gain != near.gain {
-					unequal++
+				larger := min(1, 1.001*found)
+				if (try(few+1, larger, other).gain > near.gain) == (try(few, larger, other).gain > exact.gain) {
+					ordered++
 				}
 			}
 		}
 	}
-	if unequal < 550 {
-		t.Errorf("%d of 600 gains differ", unequal)
+	if ordered < 590 {
+		t.Errorf("%d of 600 gains keep their order", ordered)
 	}
 }
 

@@ -372,9 +372,9 @@ func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum,
 // probability found, if it shows a successor.
 type firstTry struct{ found, gain, succeeds, kept, sum, weight float64 }
 
-// A state with more than few actions evaluates first tries at probabilities of finding a state that grow
-// by the factor grid, and interpolates in between ("The cost of a step"). So pairs keep their order. Of
-// equals the first would be tried first, and not the one that is likeliest to find a state.
+// Where a state has more than few actions, first tries are evaluated at powers of grid and interpolated
+// in between, by the probability of finding a state ("The cost of a step"). So pairs keep their order. If
+// they were equal, the first would be tried first, and not the one that is likeliest to find a state.
 const few, grid = 8, 1.125
 
 // firstTry returns what the first try of a pair may gain. Those of a state are alike, but for found.
