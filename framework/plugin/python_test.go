@@ -78,7 +78,7 @@ func TestPythonFaults(t *testing.T) {
 		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
 		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
 		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
-		{fault: "fraction", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "0.5 is no whole number"},
+		{fault: "fraction", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "0.5 is of type float64, must be an integer"},
 	} {
 		if testing.Short() && !slices.Contains([]string{"exception", "exit", "loop", "no reward"}, f.fault) {
 			continue // each starts an interpreter or two; make ci does them
