@@ -7,6 +7,7 @@
 # make nightly  environments of other packages from PyPI play, are checked and are learnt in (docs/python.md)
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
 # make dist   archives of the program for every platform, with checksums and completions
+# make release TAG=v0.1.0  archives and wheels of a tag, from a clean checkout of it, in dist/v0.1.0
 # make site   the documentation as a site, in dist/site; it installs mkdocs into dist/site-venv
 # make image  a container image of rlrun (IMAGE=NAME), with docker, podman or neither
 # make generate-python  the generated code of the Python package
@@ -34,7 +35,7 @@ any = $(subst $(empty) $(empty),|,$(strip $(1)))
 # for processes to start, answer and end.
 at_once = -p 4
 
-.PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist site image python generate-python
+.PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
 
 test:
 	@echo "make test takes about three minutes on two idle cores, and more where Go has to compile everything first."
@@ -115,7 +116,15 @@ wheel:
 # GoReleaser is run by its version, not as a tool of go.mod: its 300 modules would be
 # everybody's.
 dist:
-	$(GO) run github.com/goreleaser/goreleaser/v2@v2.14.0 release --snapshot --clean
+	$(GO) run github.com/goreleaser/goreleaser/v2@v2.14.0 release --clean $(ARCHIVES)
+ARCHIVES = --snapshot
+
+# GoReleaser refuses a checkout whose commit has no tag.
+release:
+	rm -rf dist/$(TAG)
+	git clone -q --branch $(TAG) . dist/$(TAG)/source
+	$(MAKE) -C dist/$(TAG)/source dist wheel ARCHIVES='--skip=publish,announce'
+	cd dist/$(TAG) && mv source/dist/*.whl source/dist/archives/*.tar.gz source/dist/archives/*.zip . && rm -rf source && sha256sum * >checksums.txt
 
 site:
 	$(GO) build -o dist/site-rlrun ./cmd/rlrun
