@@ -164,7 +164,7 @@ func TestSpec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := framework.Spec{
 			ID: "a/b@1", Observation: anySpace(t, "observation"), Action: anySpace(t, "action"),
-			RewardLow: -rapid.Float64Range(0, math.Inf(1)).Draw(t, "low"), RewardHigh: math.Inf(1),
+			RewardLow: -rapid.OneOf(rapid.Just(math.Inf(1)), rapid.Float64Range(0, 1e300)).Draw(t, "low"), RewardHigh: math.Inf(1),
 			Continuing: rapid.Bool().Draw(t, "continuing"), Steps: rapid.IntRange(0, 1<<40).Draw(t, "steps"),
 		}
 		m := must.Get(toproto.Spec(want))(t)
