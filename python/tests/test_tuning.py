@@ -193,6 +193,7 @@ def test_a_setting_that_is_refused_is_named(tmp_path):
         rlrun.tune(config(agents={"q-learning": ranges}), output=tmp_path, progress=False)
 
 
+@pytest.mark.slow
 def test_classes_and_failing_settings(tmp_path):
     class Fixed(rlrun.Agent):
         arm: int = rlrun.param(0, "The action.", minimum=0, maximum=3)
@@ -278,6 +279,7 @@ def test_one_environment_has_no_sensitivity():
     assert m["tuned"] == m["one"]
 
 
+@pytest.mark.slow
 def test_sensitivity(tmp_path):
     sweep = {"plugin": "q-learning", "sweep": {"step": [0.01, 0.5], "epsilon": [0.1, 1]}}
     c = {"environments": [{"plugin": "chain"}], "agents": [{"plugin": "random"}, sweep], "runs": 12, "steps": 300}
