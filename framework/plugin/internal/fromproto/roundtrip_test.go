@@ -368,19 +368,3 @@ func TestDecisionsRefused(t *testing.T) {
 		}
 	}
 }
-
-// The names of numbers for the log can be read back from NAME=VALUE NAME=VALUE.
-func TestNamesOfLoggedNumbers(t *testing.T) {
-	for name, good := range map[string]bool{
-		"advantage": true, "p.best_of-2": true, "δ": true,
-		"": false, "a b": false, "a=1": false, "a\n": false, "a\u00a0b": false, strings.Repeat("x", 101): false,
-	} {
-		var r pb.RuleReply
-		answers := []options.Answer{{Option: 1, Numbers: []options.Number{{Name: name, Value: 2}}}}
-		must.Do(t, toproto.Answers(&r, answers))
-		got := make([]options.Answer, 1)
-		if err := fromproto.Answers(got, &r); (err == nil) != good || good && !reflect.DeepEqual(got, answers) {
-			t.Errorf("%q: %v, %+v", name, err, got)
-		}
-	}
-}
