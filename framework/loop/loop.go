@@ -31,6 +31,9 @@ type Batch struct {
 	// every KeepEvery steps. Its error ends the batch.
 	Keep      func(run int, s *Snapshot) error
 	KeepEvery int // steps between calls of Keep; 0: it is called after the last step alone
+	// Ahead, if not nil, is called before steps of the agent. Nothing else is asked in the steps that it
+	// announces.
+	Ahead vector.Ahead
 	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
 	Evaluation *Evaluation
 	// Progress, if not nil, is called now and then with the number of interactions that
@@ -123,6 +126,9 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		if lanes != nil && allContinuing(x.actions.Signals, x.feedback.Signals) {
 			calls, stepped, err = lanes.step(ctx, call, looks.next-call)
 		} else {
+			if b.Ahead != nil && call > 0 {
+				b.Ahead(x.ahead(looks.next-call), x.nextSeed)
+			}
 			stepped, special, err = x.stepBatch(ctx, call)
 		}
 		if call += calls; err == nil && special {
@@ -190,6 +196,22 @@ func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, specia
 	}
 	stepped, special = x.step(x.actions, x.feedback)
 	return stepped, special, nil
+}
+
+// ahead returns for how many steps, up to most, every lane continues and nothing is recorded.
+func (x *batchRun) ahead(most int) int {
+	for i, s := range x.actions.Signals {
+		if s != vector.Continue || x.feedback.Signals[i] != vector.Continue {
+			return 0
+		}
+		most = min(most, x.hot[i].nextAt-x.hot[i].steps)
+	}
+	return most
+}
+
+// nextSeed returns the seed of a lane's episode after the next so many.
+func (x *batchRun) nextSeed(lane, episodes int) uint64 {
+	return x.batch.Seeds.Seed(x.batch.Runs[lane], seed.Environment, x.episode[lane]+1+uint64(episodes))
 }
 
 // turn gives every lane its next signal, after so many calls, and records episodes, grid

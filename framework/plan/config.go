@@ -51,6 +51,9 @@ type Config struct {
 	// agent are in this process, at most 1024 if one is a subprocess. Results do not
 	// depend on it.
 	Lanes int `json:"lanes,omitempty" jsonschema:"minimum=0,maximum=1048576,default=0"`
+	// Colocate says whether an environment of Gymnasium and an agent in Python may share a process: auto,
+	// where results are the same, or never. Default: never.
+	Colocate Colocation `json:"colocate,omitempty" jsonschema:"enum=auto,enum=never,default=never"`
 	// Limits on every plugin process.
 	Limits Limits `json:"limits,omitempty"`
 	// Output is the directory that receives the results. Default:
@@ -135,6 +138,12 @@ const (
 	InProcess Transport = "inprocess"
 	Process   Transport = "process"
 )
+
+// Colocation says whether environment and agent may share a process.
+type Colocation string
+
+// Together is the Colocation auto.
+const Together Colocation = "auto"
 
 // Limits are the limits of a plugin's process.
 type Limits struct {

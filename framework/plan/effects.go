@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework/explore"
@@ -51,6 +52,8 @@ func (p *Plan) checkEffects() error {
 		{c.Steps > 0 && *c.Record.Decisions != defaultDecisions && !p.Explores(), Path{"record", "decisions"}, needs("give an agent exploration", "where no agent has exploration")},
 		{c.Steps > 0 && c.Transport != "" && !slices.ContainsFunc(slices.Concat(p.Environments, p.Agents), func(x Component) bool { return x.Transport == "" }),
 			Path{"transport"}, needs("leave out that of a component", "beside those of all components")},
+		{c.Steps > 0 && c.Colocate == Together && !slices.ContainsFunc(p.Environments, func(x Component) bool { return strings.HasPrefix(x.Plugin, "gymnasium:") }),
+			Path{"colocate"}, needs("name an environment of Gymnasium", "on other environments")},
 		{c.Steps == 0 && c.Record.Grid != "", Path{"record", "grid"}, needs("give steps", "with steps: 0")},
 		{c.Steps == 0 && c.Record.Every != 0, Path{"record", "every"}, needs("give steps", "with steps: 0")},
 		{c.Steps == 0 && c.Record.Points != 0, Path{"record", "points"}, needs("give steps", "with steps: 0")},

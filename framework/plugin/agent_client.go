@@ -28,6 +28,7 @@ type agentClient struct {
 	calls    vector.Calls
 	options  *optionPart // nil if the agent has none
 	greedy   bool        // it knows vector.EvaluateEpisode
+	ahead    *ahead      // nil if it is not joined
 }
 
 var _ vector.Agent = (*agentClient)(nil)
@@ -53,6 +54,9 @@ func newAgentClient(p *Process, reply *pb.OpenAgentReply, spec framework.Spec, l
 
 // Step implements vector.Agent.
 func (c *agentClient) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
+	if answered, err := c.ahead.act(ctx, in, actions); answered {
+		return err
+	}
 	if err := c.send(ctx, in, nil); err != nil {
 		return err
 	}
@@ -61,6 +65,12 @@ func (c *agentClient) Step(ctx context.Context, in *vector.Feedback, actions *sp
 
 // send makes a step. Lanes with an epoch select no action. There may be none.
 func (c *agentClient) send(ctx context.Context, in *vector.Feedback, epochs []bool) error {
+	c.fill(in, epochs)
+	return c.session.exchange(ctx, &c.request, &c.reply)
+}
+
+// fill fills in the next request.
+func (c *agentClient) fill(in *vector.Feedback, epochs []bool) {
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
 	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, vector.NewRun)
@@ -70,7 +80,6 @@ func (c *agentClient) send(ctx context.Context, in *vector.Feedback, epochs []bo
 	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
 	m.Epochs = toproto.Flags(m.Epochs[:0], epochs)
 	m.Step = c.session.next()
-	return c.session.exchange(ctx, m, &c.reply)
 }
 
 // receive reads the actions in the reply, but those of idle lanes.
@@ -101,7 +110,7 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 
 // Abilities implements vector.Agent.
 func (c *agentClient) Abilities() vector.AgentAbilities {
-	a := vector.AgentAbilities{Greedy: c.greedy, Measures: c.measures, Calls: c.calls}
+	a := vector.AgentAbilities{Greedy: c.greedy, Measures: c.measures, Calls: c.calls, Join: c.join}
 	if c.options != nil {
 		a.Options = c
 	}

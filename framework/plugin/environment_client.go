@@ -27,6 +27,7 @@ type environmentClient struct {
 	scratch  vector.TimeSteps // for batches with idle lanes
 	measures *vector.Measures
 	calls    vector.Calls
+	ahead    *ahead // nil if it is not joined
 }
 
 var _ vector.Environment = (*environmentClient)(nil)
@@ -55,6 +56,9 @@ func (c *environmentClient) Spec() framework.Spec { return c.spec }
 
 // Step implements vector.Environment.
 func (c *environmentClient) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	if answered, err := c.ahead.answer(in, out); answered {
+		return err
+	}
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
 	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, vector.NewEpisode)

@@ -47,6 +47,9 @@ type LaunchConfig struct {
 	// of them (PATH, HOME, locale, those of Python, the dynamic linker, CUDA, NVIDIA, JAX
 	// and XLA): parameters go through the protocol.
 	Env []string
+	// Guest, if not empty, is an environment of Gymnasium that the process of an agent in Python
+	// has besides: see Process.Guest.
+	Guest string
 	// StartTimeout bounds the time from the start to the plugin's description.
 	// Default: 30 s.
 	StartTimeout time.Duration
@@ -150,6 +153,9 @@ func Launch(ctx context.Context, options LaunchConfig) (*Process, error) {
 		}()
 		cmd.ExtraFiles = []*os.File{theirs}
 		given = []string{wire.SocketVariable + "=3"}
+	}
+	if o.Guest != "" {
+		given = append(given, "RLRUN_GUEST="+o.Guest)
 	}
 	sub := subprocess.New(cmd, t)
 	sub.LimitMemory(o.Memory)

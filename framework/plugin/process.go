@@ -44,6 +44,8 @@ type Process struct {
 	conn         *grpc.ClientConn       // nil for Loopback
 	socket       *wire.Socket           // for steps; nil if they go over gRPC
 	stepping     sync.Mutex             // held while the socket is in use
+	guest        string                 // that it was started with; "" if there is none
+	host         *Process               // whose guest this is; nil if it is none
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
 	ctx context.Context
@@ -54,7 +56,7 @@ var _ vector.Plugin = (*Process)(nil)
 
 func newProcess(o LaunchConfig, conn grpc.ClientConnInterface, t *subprocess.Tail) *Process {
 	p := &Process{
-		name: o.Name, checkSources: o.CheckSources, wire: pb.NewPluginClient(conn), decisions: pb.NewDecisionsClient(conn), tail: t,
+		name: o.Name, guest: o.Guest, checkSources: o.CheckSources, wire: pb.NewPluginClient(conn), decisions: pb.NewDecisionsClient(conn), tail: t,
 		openTimeout: o.OpenTimeout, callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
 	}
 	p.ctx, p.end = context.WithCancelCause(context.Background())
@@ -103,6 +105,9 @@ func (p *Process) Stderr() []string { return p.tail.Last() }
 // Close ends the process: in good order if it answers, by force after
 // LaunchConfig.CloseTimeout. Open instances fail. It may be called again.
 func (p *Process) Close() error {
+	if p.host != nil {
+		return nil
+	}
 	p.end(ErrClosed)
 	stopped := make(chan struct{})
 	go func() {
@@ -132,10 +137,23 @@ func (p *Process) Describe(context.Context) (vector.Description, error) {
 // maxDescription bounds a description and the list of sources, in bytes.
 const maxDescription = 16 << 20
 
+// Guest returns the environment that the process of an agent has besides: see LaunchConfig.Guest. It
+// lives as long as p, which is closed in its place.
+func (p *Process) Guest(ctx context.Context) (*Process, error) {
+	g := newProcess(LaunchConfig{Name: p.guest, OpenTimeout: p.openTimeout, CallTimeout: p.callTimeout}, p.conn, p.tail)
+	g.sub, g.conn, g.host, g.socket, g.ctx, g.end = p.sub, p.conn, p, p.socket, p.ctx, p.end
+	var err error
+	if g.description, err = g.describe(ctx); err == nil && g.description.Kind != vector.KindEnvironment {
+		err = fmt.Errorf("plugin %s: %w: it does not know RLRUN_GUEST", p.name, framework.ErrUnsupported)
+	}
+	return g, err
+}
+
 func (p *Process) callDescribe(ctx context.Context, request *pb.DescribeRequest) (*pb.DescribeReply, error) {
 	rpc := func(ctx context.Context, m *pb.DescribeRequest, o ...grpc.CallOption) (*pb.DescribeReply, error) {
 		return p.wire.Describe(ctx, m, append(o, grpc.MaxCallRecvMsgSize(maxDescription))...)
 	}
+	request.Guest = p.host != nil
 	return callWithin(ctx, p, p.openTimeout, "open", rpc, request) // no step: the modules are looked for
 }
 

@@ -189,16 +189,25 @@ func BenchmarkCartPolePython(b *testing.B) {
 	})
 	envs := launchPython(b, plugin.LaunchConfig{}, "-m", "rlrun.from_gymnasium", "CartPole-v1")
 	agents := launchPython(b, plugin.LaunchConfig{}, script)
+	both := launchPython(b, plugin.LaunchConfig{Guest: "gymnasium:CartPole-v1"}, script)
+	guest := must.Get(both.Guest(b.Context()))(b)
 	for _, lanes := range []int{1, 4, 16, 64} {
-		b.Run(fmt.Sprintf("lanes=%d", lanes), func(b *testing.B) {
-			env := must.Get(envs.OpenEnvironment(b.Context(), nil, lanes))(b)
-			defer env.Close()
-			agent := must.Get(agents.OpenAgent(b.Context(), nil, env.Spec(), lanes))(b)
-			defer agent.Close()
-			began := processor.Time(envs.Pid(), agents.Pid())
-			must.Get(loop.Run(b.Context(), loop.Batch{Environment: env, Agent: agent, Runs: make([]int, lanes),
-				Seeds: seed.NewSource(1, env.Spec().ID), Steps: b.N, Discount: 1}))(b)
-			b.ReportMetric(float64(processor.Time(envs.Pid(), agents.Pid())-began)/float64(b.N*lanes), "cpu-ns/lane")
-		})
+		for name, p := range map[string][2]*plugin.Process{"apart": {envs, agents}, "together": {guest, both}} {
+			benchmarkCartPole(b, name, p[0], p[1], lanes)
+		}
 	}
+}
+
+func benchmarkCartPole(b *testing.B, name string, envs, agents *plugin.Process, lanes int) {
+	b.Run(fmt.Sprintf("%s/lanes=%d", name, lanes), func(b *testing.B) {
+		env := must.Get(envs.OpenEnvironment(b.Context(), nil, lanes))(b)
+		defer env.Close()
+		agent := must.Get(agents.OpenAgent(b.Context(), nil, env.Spec(), lanes))(b)
+		defer agent.Close()
+		pids := slices.Compact([]int{envs.Pid(), agents.Pid()})
+		began := processor.Time(pids...)
+		must.Get(loop.Run(b.Context(), loop.Batch{Environment: env, Agent: agent, Runs: make([]int, lanes),
+			Seeds: seed.NewSource(1, env.Spec().ID), Steps: b.N, Discount: 1, Ahead: agent.Abilities().Join(env)}))(b)
+		b.ReportMetric(float64(processor.Time(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
+	})
 }

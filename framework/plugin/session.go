@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ type carrier interface {
 func (p *Process) open(instance uint64, lanes, most int, kind wire.Kind, start func(context.Context, ...grpc.CallOption) (grpc.ClientStream, error)) (*session, error) {
 	s := &session{process: p, instance: instance, lanes: lanes}
 	if p.socket != nil {
-		s.carrier = &socketCarrier{process: p, instance: instance, kind: kind, most: most}
+		s.carrier = &socketCarrier{process: cmp.Or(p.host, p), instance: instance, kind: kind, most: most}
 		return s, nil
 	}
 	c := &streamCarrier{process: p}
@@ -112,7 +113,11 @@ func (c *socketCarrier) exchange(request proto.Message, reply stepReply) error {
 	p := c.process
 	p.stepping.Lock()
 	defer p.stepping.Unlock()
-	err := p.socket.Send(c.kind, request)
+	own := c.kind
+	if _, ok := request.(*pb.AheadRequest); ok {
+		own = wire.Ahead
+	}
+	err := p.socket.Send(own, request)
 	var kind wire.Kind
 	var data []byte
 	if err == nil {
@@ -122,7 +127,7 @@ func (c *socketCarrier) exchange(request proto.Message, reply stepReply) error {
 		return p.explainSocket(err)
 	}
 	switch kind {
-	case c.kind:
+	case own:
 		if err = wire.Decode(data, reply); err == nil {
 			return nil
 		}
@@ -131,7 +136,7 @@ func (c *socketCarrier) exchange(request proto.Message, reply stepReply) error {
 		var why pb.Error
 		err = fmt.Errorf("%w: %w", ErrProtocol, errors.Join(wire.Decode(data, &why), fromproto.Error(&pb.Error{Message: why.Message})))
 	default:
-		err = fmt.Errorf("%w: a frame of kind %d, want %d", ErrProtocol, kind, c.kind)
+		err = fmt.Errorf("%w: a frame of kind %d, want %d", ErrProtocol, kind, own)
 	}
 	p.end(err)
 	return err
@@ -156,7 +161,6 @@ func (s *session) next() uint64 { return uint64(s.steps) + 1 }
 // stepReply is the reply to a step.
 type stepReply interface {
 	proto.Message
-	reply
 	GetStep() uint64
 }
 
@@ -183,8 +187,8 @@ func (s *session) exchange(ctx context.Context, request proto.Message, reply ste
 		s.carrier.abandon(err)
 		return s.fail(err)
 	}
-	if e := reply.GetError(); e != nil {
-		return s.fail(s.laneError(e))
+	if r, ok := reply.(interface{ GetError() *pb.Error }); ok && r.GetError() != nil {
+		return s.fail(s.laneError(r.GetError()))
 	}
 	return nil
 }

@@ -116,6 +116,9 @@ func (w *worker) pace(env vector.Environment, lanes *instances, d *division) vec
 		if err != nil {
 			return err
 		}
+		if w.together && exchange > step { // most steps need no message
+			exchange = 0
+		}
 		e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
 		c := cost{exchange: min(exchange, step), lane: max(step-exchange, 0) / time.Duration(lanes.count)}
 		if w.starts != nil {

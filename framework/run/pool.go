@@ -24,6 +24,12 @@ type Plugins interface {
 	Identify(ctx context.Context, p vector.Plugin, components ...plan.Component) (store.PluginProvenance, error)
 }
 
+// Pairs are Plugins that can open an environment and an agent, which have been opened before, in one
+// process, which close ends. Its error says why these two cannot share one.
+type Pairs interface {
+	Pair(ctx context.Context, environment, agent plan.Component) (e, a vector.Plugin, close func() error, err error)
+}
+
 // opened is a plugin in use.
 type opened struct {
 	plugin vector.Plugin

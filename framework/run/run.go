@@ -76,6 +76,7 @@ type execution struct {
 	plan     *plan.Plan
 	warm     store.WarmStarts
 	open     Opener
+	pairs    Pairs                              // opens environment and agent together; nil: they have a process each
 	remote   func(plan.Component) bool          // nil: none runs in a process of its own
 	lanes    func(plan.Component) int           // that its plugin prefers at most, 0 for any; nil: any
 	starts   func(plan.Component) time.Duration // how long its plugin took to start; nil: no time
@@ -107,8 +108,13 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 	} else {
 		x.pool.retain()
 	}
+	var pairs Pairs
+	if x.Plan.Config.Colocate == plan.Together {
+		pairs, _ = x.plugins.(Pairs)
+		x.pool.retain()
+	}
 	return &execution{
-		plan: x.Plan, warm: x.warm, open: x.pool.open, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
+		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
 		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: progress,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard)), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 	}

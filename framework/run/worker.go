@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
@@ -33,6 +34,8 @@ type worker struct {
 	agent *opened
 	parts parts // of the agent's exploration
 	lanes *instances
+	// together says that environment and agent share a process, apart that they are not to in this cell.
+	together, apart bool
 	// division is to be decided about by the next batch; nil if it has been.
 	division *division
 	// Replays are compared with the failed runs, which before holds, if a plugin of the
@@ -70,7 +73,7 @@ type instances struct {
 func (w *worker) at(c plan.Cell) {
 	if w.cell != c {
 		w.close()
-		w.cell, w.before, w.strayed = c, nil, false
+		w.cell, w.before, w.strayed, w.apart = c, nil, false, false
 	}
 }
 
@@ -84,6 +87,31 @@ func (w *worker) close() {
 		}
 	}
 	w.parts.close()
+	w.together = false
+}
+
+// pair opens the cell's environment and agent together, where they can be.
+func (w *worker) pair(ctx context.Context) {
+	if w.pairs == nil || w.apart || w.env != nil || w.agent != nil {
+		return
+	}
+	env, agent, closePair, err := w.pairs.Pair(ctx, w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent])
+	if err != nil {
+		w.part(err)
+		return
+	}
+	w.env, w.agent, w.together = &opened{env, func() error { return nil }}, &opened{agent, closePair}, true
+	w.choose("share a process")
+}
+
+// part lets environment and agent have a process each.
+func (w *worker) part(why error) {
+	w.apart = true
+	w.choose("have a process each: " + strings.TrimSuffix(reason(why), "; its standard error ended:"))
+}
+
+func (w *worker) choose(what string) {
+	w.event(Event{Cell: w.cell, Choice: fmt.Sprintf("%s and %s %s", w.plan.Environments[w.cell.Environment].Name, w.plan.Agents[w.cell.Agent].Name, what)})
 }
 
 func (w *worker) closeLanes() {
@@ -99,6 +127,7 @@ func (w *worker) closeLanes() {
 }
 
 func (w *worker) plugins(ctx context.Context) (env, agent vector.Plugin, err error) {
+	w.pair(ctx)
 	for _, o := range []struct {
 		slot **opened
 		c    plan.Component
@@ -257,6 +286,9 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		},
 		Evaluation: lanes.evaluation,
 	}
+	if join := lanes.agent.Abilities().Join; join != nil {
+		b.Ahead = join(lanes.env)
+	}
 	if err := w.saving(ctx, &b); err != nil {
 		return nil, err
 	}
@@ -307,7 +339,8 @@ func (w *worker) work(ctx context.Context, queue *batches) error {
 	return nil
 }
 
-// runBatch makes runs and calls ended with each. A batch that fails is replayed on fresh
+// runBatch makes runs and calls ended with each. A batch that fails in a process that environment and
+// agent share is made again in two. Another that fails is replayed on fresh
 // plugins, as often as retries says; because lanes never interact, the replay meets the
 // same draws. If it fails again, the lane that the error names is recorded as failed and
 // the others are done without it. If no lane is named, the batch is halved until each
@@ -326,7 +359,12 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	if errors.Is(err, errDivided) {
 		return err
 	}
+	together := w.together
 	w.close()
+	if together && ctx.Err() == nil { // what fails, and whose fault it is, shows where they are apart
+		w.part(err)
+		return w.runBatch(ctx, runs, retries)
+	}
 	if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrOtherPrograms) {
 		w.stop(err)
 	}

@@ -56,7 +56,16 @@ type AgentAbilities struct {
 	Greedy bool
 	// Calls are the abilities of single lanes, by name; see Checkpoint.
 	Calls Calls
+	// Join lets the agent and an environment of its own process make steps without a message each; see
+	// Ahead. It returns nil if they have no process in common.
+	Join func(Environment) Ahead
 }
+
+// Ahead is called before a step of an agent. It promises so many pairs of steps, of the agent and then
+// the environment, in which every lane continues, and that nothing else is asked of the two in between.
+// A lane whose episode has ended begins the next one, with the seed that seed returns (episode 0 is the
+// next). The answers are the same as without the promise.
+type Ahead func(steps int, seed func(lane, episode int) uint64)
 
 // LaneAgent is an Agent, for space.Discrete observations and actions, whose
 // lanes can also be stepped alone; see LaneEnvironment.

@@ -3,7 +3,6 @@ package vector
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
@@ -78,9 +77,6 @@ func (p *RulePlugin) OpenRule(_ context.Context, params json.RawMessage, spec fr
 		return nil, p.isNo("rule")
 	}
 	rule, err := p.Rule(params, spec)
-	if err == nil && rule == nil {
-		err = errors.New("neither a rule nor an error was returned")
-	}
 	return eachRule(rule), err
 }
 
@@ -90,17 +86,7 @@ func (p *RulePlugin) OpenOptions(_ context.Context, params json.RawMessage, spec
 		return nil, p.isNo("source of options")
 	}
 	source, err := p.Options(params, spec)
-	if err == nil && source == nil {
-		err = errors.New("neither a source nor an error was returned")
-	}
 	return EachOptions(source), err
-}
-
-func invalidAnswer(err error) error {
-	if err != nil {
-		err = fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
-	}
-	return err
 }
 
 // eachRule answers one question after the other.
@@ -108,9 +94,7 @@ type eachRule options.Chooser
 
 func (r eachRule) Choose(_ context.Context, questions []options.Question, answers []options.Answer) error {
 	return eachLane(len(questions), func(i int) (err error) {
-		if answers[i], err = r(&questions[i]); err == nil {
-			err = invalidAnswer(questions[i].CheckAnswer(answers[i]))
-		}
+		answers[i], err = r(&questions[i])
 		return err
 	})
 }
@@ -123,9 +107,7 @@ type EachOptions options.OptionSource
 // Options implements OptionSource.
 func (s EachOptions) Options(_ context.Context, seen []options.Experience, made [][]options.DeclaredOption) error {
 	return eachLane(len(seen), func(i int) (err error) {
-		if made[i], err = s(&seen[i]); err == nil {
-			err = invalidAnswer(options.CheckDeclared(made[i], seen[i].States, seen[i].Actions))
-		}
+		made[i], err = s(&seen[i])
 		return err
 	})
 }

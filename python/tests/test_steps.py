@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rlrun
-from rlrun import _steps
+from rlrun import _ahead, _steps
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._server import Servicer, _AgentInstance, _EnvironmentInstance
 from rlrun.serve import ClassPlugin
@@ -38,8 +38,11 @@ def sample(space: rlrun.Space, rng: np.random.Generator) -> Any:
     return np.array(rng.uniform(space.low, space.high)).astype(space.dtype)
 
 
-def play(spec: rlrun.Spec, lanes: int, signals: bytes) -> list[bytes]:
-    """Return what an environment and an agent answer. ``signals`` is sent where every lane goes on."""
+def play(spec: rlrun.Spec, lanes: int, signals: bytes, most: int = 0) -> tuple[list[bytes], dict[int, list[bytes]]]:
+    """Return what an environment and an agent answer, and the agent's states after so many answers.
+
+    ``signals`` is sent where every lane goes on. ``most`` is how many steps are made ahead, where that can be.
+    """
 
     class Dice(rlrun.Environment):
         id = "test/dice@1"
@@ -78,31 +81,61 @@ def play(spec: rlrun.Spec, lanes: int, signals: bytes) -> list[bytes]:
 
     env = _EnvironmentInstance(ClassPlugin(Dice).environment(b""), spec, lanes, False)
     agent = _AgentInstance(ClassPlugin(Gambler).agent(b""), spec, lanes)
-    begin, out = bytes([3] * lanes), list[bytes]()
+    begin, out, states = bytes([3] * lanes), list[bytes](), dict[int, list[bytes]]()
     seeds = struct.pack(f"<{lanes}Q", *range(7, 7 + lanes))
     actions = rlrun.spaces.to_bytes(rlrun.spaces.zeros(spec.action, lanes))
-    for step in range(200):
-        told = env.step(pb.EnvironmentRequest(signals=begin, seeds=seeds, actions=actions, step=step))
+
+    def asks(told: Any) -> pb.AgentRequest:
+        columns = {name: getattr(told, name) for name in ("observations", "rewards", "terminated", "truncated")}
+        return pb.AgentRequest(signals=begin, seeds=seeds, **columns)
+
+    while len(out) < 400:
+        told: Any = env.step(pb.EnvironmentRequest(signals=begin, seeds=seeds, actions=actions))
         out.append(told.SerializeToString())
+        while most and begin == signals and not told.HasField("error") and not any(told.terminated + told.truncated):
+            outcome, own = agent.feedback(asks(told))[2], np.arange(7, 7 + lanes, dtype=np.uint64)[:, None].repeat(4, 1)
+            try:
+                told = _ahead.play(env.lanes, agent.lanes, outcome, most, own)
+            except ValueError as e:
+                return [*out, str(e).encode()], states
+            out += apart(spec, lanes, told)
+            before, told = (pb.EnvironmentReply.FromString(out[k]) for k in (-3, -1))
+            begin = starting(before, lanes) or begin
+            states[len(out) - 1] = [agent.lanes.save(lane) for lane in range(lanes)]
         if told.HasField("error"):
             break
-        answer = agent.step(
-            pb.AgentRequest(
-                signals=begin,
-                seeds=seeds,
-                observations=told.observations,
-                rewards=told.rewards,
-                terminated=told.terminated,
-                truncated=told.truncated,
-                step=step,
-            )
-        )
+        answer = agent.step(asks(told))
         out.append(answer.SerializeToString())
-        out += [agent.lanes.save(lane) for lane in range(lanes)]
+        states[len(out)] = [agent.lanes.save(lane) for lane in range(lanes)]
         actions, begin = answer.actions, signals
-        ended = [a or b for a, b in zip(told.terminated or b"\0" * lanes, told.truncated or b"\0" * lanes, strict=True)]
-        if any(ended):
-            begin = bytes(2 if end else 1 for end in ended)
+        begin = starting(told, lanes) or begin
+    return out, states
+
+
+def starting(told: pb.EnvironmentReply, lanes: int) -> bytes:
+    """Return the signals after a step in which episodes have ended; none if there are none."""
+    flags = np.zeros(lanes, np.uint8)
+    for column in (told.terminated, told.truncated):
+        flags |= np.frombuffer(column or bytes(lanes), np.uint8)
+    return (flags + 1).tobytes() if flags.any() else b""
+
+
+def apart(spec: rlrun.Spec, lanes: int, told: pb.AheadReply) -> list[bytes]:
+    """Return the answers to single steps that were made ahead."""
+    n, out = told.steps, list[bytes]()
+    assert n > 0
+    actions, observations = (
+        np.split(rlrun.spaces.from_bytes(space, data, n * lanes, ""), n)
+        for space, data in ((spec.action, told.actions), (spec.observation, told.observations))
+    )
+    for k in range(n):
+        out.append(pb.AgentReply(actions=rlrun.spaces.to_bytes(actions[k])).SerializeToString())
+        ends: dict[str, Any] = {}
+        for name in ("terminated", "truncated"):
+            flags = getattr(told, name)[k * lanes : (k + 1) * lanes]
+            ends |= {name: flags} if any(flags) else {}
+        seen, rewards = rlrun.spaces.to_bytes(observations[k]), told.rewards[8 * k * lanes : 8 * (k + 1) * lanes]
+        out.append(pb.EnvironmentReply(observations=seen, rewards=rewards, **ends).SerializeToString())
     return out
 
 
@@ -113,6 +146,24 @@ def test_all_lanes_go_on(observation: rlrun.Space, action: rlrun.Space, lanes: i
     """Where no signals are sent, every lane goes on, to the same answers and states."""
     spec = rlrun.Spec(observation, action)
     assert play(spec, lanes, b"") == play(spec, lanes, b"\1" * lanes)
+
+
+@pytest.mark.parametrize("most", [1, 7])
+@pytest.mark.parametrize("lanes", [1, 3])
+@pytest.mark.parametrize("observation", SPACES, ids=str)
+@pytest.mark.parametrize("action", SPACES, ids=str)
+def test_steps_ahead(observation: rlrun.Space, action: rlrun.Space, lanes: int, most: int) -> None:
+    """Steps that are made ahead are the single ones. With an error there is no answer to the steps before it."""
+    spec = rlrun.Spec(observation, action)
+    (alone, states), (ahead, also) = play(spec, lanes, b""), play(spec, lanes, b"", most)
+    n = min(len(ahead), len(alone)) - 1
+    assert n > 2
+    assert ahead[:n] == alone[:n]
+    assert all(states[k] == also[k] for k in also if k <= n)
+    assert (len(alone) < 400) == (b"broken" in ahead[-1])
+    if b"broken" in ahead[-1]:
+        assert ahead[-1].split()[-3:] == alone[-1].split()[-3:]
+        assert len(ahead) > len(alone) - 2 * most
 
 
 class Walk(rlrun.Environment):
@@ -128,6 +179,39 @@ class Walk(rlrun.Environment):
     def step(self, action: int) -> rlrun.TimeStep:
         self.at += 1
         return rlrun.TimeStep(self.at, 1.0)
+
+
+class Still(rlrun.Agent):
+    """Learns nothing."""
+
+    id = "test/still@1"
+
+    def begin(self, spec: rlrun.Spec, seed: int) -> None:
+        pass
+
+    def select_action(self, observation: Any) -> int:
+        return 0
+
+    def update(self, t: rlrun.Transition) -> None:
+        pass
+
+
+def test_frames_of_steps_ahead() -> None:
+    """What breaks the protocol is refused. Lanes that are in no episode make no steps."""
+    servicer = Servicer(ClassPlugin(Walk))
+    env = servicer._add(_EnvironmentInstance(ClassPlugin(Walk).environment(b""), Walk.spec, 1, False))
+    agent = servicer._add(_AgentInstance(ClassPlugin(Still).agent(b""), Walk.spec, 1))
+    observed = pb.AgentRequest(instance=agent, observations=b"\1\0", rewards=bytes(8), step=3)
+    fine = pb.AheadRequest(agent=observed, environment=env, steps=2, seeds=bytes(16))
+    broken = [pb.AheadRequest(environment=env), pb.AheadRequest(agent=observed)]
+    broken += [pb.AheadRequest(agent=observed, environment=env, steps=2, seeds=bytes(n)) for n in (0, 9)]
+    for request in broken:
+        answer = servicer.answer(_steps.AHEAD, request.SerializeToString())
+        assert answer
+        assert answer[0] == _steps.REFUSED, request
+    kind, reply = servicer.answer(_steps.AHEAD, fine.SerializeToString()) or (0, b"")
+    assert kind == _steps.AHEAD
+    assert pb.AheadReply.FromString(reply) == pb.AheadReply(step=3)  # no lane has begun
 
 
 def test_frames() -> None:

@@ -91,9 +91,13 @@ class EnvironmentLanes:
         observations = spaces.blank(self.spec.observation, self.lanes)
         steps = Steps(observations, *env.step_each(range(self.lanes), spaces.of_authors(space, actions), observations))
         if True in steps.terminated or True in steps.truncated:
-            self._live = ~(np.array(steps.terminated) | np.array(steps.truncated))
-            self._all_live = False
+            self.ended(np.array(steps.terminated) | np.array(steps.truncated))
         return steps
+
+    def ended(self, lanes: NDArray[np.bool_]) -> None:
+        """Note in which lanes, of all, an episode has ended."""
+        self._live = ~lanes
+        self._all_live = not lanes.any()
 
     def step(self, signals: Signals | None, seeds: Seeds | None, actions: Array) -> TimeSteps:
         """Step the lanes as their signals say; None lets all go on. What it returns changes with the next call."""
@@ -241,11 +245,15 @@ class Copies(OneByOne, VectorEnvironment):
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
                 note[0] = lane
-                first = self._copies[lane].reset(int(seeds[k]))
-                if isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], Mapping):
-                    raise InvalidAnswer("reset returned a pair as in Gymnasium, must return the observation alone")
-                out[k] = spaces.as_entry(space, first, "the first observation")
+                out[k] = self.reset_one(lane, int(seeds[k]))
         return out
+
+    def reset_one(self, lane: int, seed: int) -> Any:
+        """Start an episode in a lane, and return the observation as an entry of a column."""
+        first = self._copies[lane].reset(seed)
+        if isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], Mapping):
+            raise InvalidAnswer("reset returned a pair as in Gymnasium, must return the observation alone")
+        return spaces.as_entry(self._spec.observation, first, "the first observation")
 
     def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
         """Take an action in each of these lanes."""
@@ -274,6 +282,11 @@ class Copies(OneByOne, VectorEnvironment):
             blame(e, lane)
             raise
         return rewards, terminated, truncated
+
+    @property
+    def each(self) -> list[Environment]:
+        """The copies of all lanes."""
+        return self._copies
 
     def model(self, lane: int) -> Model:
         """Return a lane's model."""
@@ -365,6 +378,15 @@ class AgentLanes:
     def single(self) -> bool:
         """Whether these are single copies, all of which have begun and none of which is in an evaluation."""
         return self._all_learn and type(self.agent) is AgentCopies
+
+    @property
+    def last(self) -> tuple[Array, Array]:
+        """The observations that the lanes acted on last, and their actions. Nobody writes to them."""
+        return self._observations, self._actions
+
+    @last.setter
+    def last(self, columns: tuple[Array, Array]) -> None:
+        self._observations, self._actions = columns
 
     def proceed(self, outcome: Steps) -> Array | list[int]:
         """Learn and act in every lane of single copies."""
@@ -618,6 +640,11 @@ class AgentCopies(OneByOne, VectorAgent):
             spare.begin(spec, 0)
         finally:
             _close(spare)
+
+    @property
+    def each(self) -> list[Any]:
+        """The copies of all lanes."""
+        return self._copies
 
     def begin(self, lanes: Lanes, seeds: Seeds) -> None:
         """Make a fresh copy in each of these lanes."""

@@ -13,7 +13,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from rlrun import _abilities, _steps, errors, spaces
+from rlrun import _abilities, _ahead, _guest, _steps, errors, spaces
 from rlrun._lanes import (
     CONTINUE,
     EVALUATE_EPISODE,
@@ -203,22 +203,28 @@ _I = TypeVar("_I", _EnvironmentInstance, _AgentInstance, RuleInstance)
 class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer):
     """Answers the calls of plugin.proto."""
 
-    def __init__(self, plugin: Plugin) -> None:
+    def __init__(self, plugin: Plugin, guest: Plugin | None = None) -> None:
         self._plugin = plugin
+        self._guest = guest
+        """An environment beside the agent that the plugin is; see `_guest`."""
         self._lock = threading.Lock()
         self._last = 0
         self._instances: dict[int, _Any] = {}
-        self._abilities = _abilities.of(plugin.description.abilities)
+
+    def _of(self, kind: type) -> Plugin:
+        """Return the plugin that instances of a kind are of."""
+        return self._guest if self._guest and kind is _EnvironmentInstance else self._plugin
 
     def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
         """Describe the plugin."""
+        plugin = self._guest if request.guest and self._guest else self._plugin
         if not request.sources:
-            return self._plugin.description
+            return plugin.description
         from rlrun import _sources  # noqa: PLC0415  the host asks one process of a plugin, not all
 
         reply = pb.DescribeReply()
-        reply.CopyFrom(self._plugin.description)
-        reply.sources.update(_sources.imported())
+        reply.CopyFrom(plugin.description)
+        reply.sources.update(_sources.imported() | _guest.mixed)
         return reply
 
     def OpenEnvironment(  # noqa: N802
@@ -227,18 +233,19 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         """Make lanes of an environment."""
         _check_lanes(request.lanes, context)
         try:
-            env = self._plugin.environment(request.params)
+            plugin = self._of(_EnvironmentInstance)
+            env = plugin.environment(request.params)
             if request.lanes <= FEW_LANES and (copies := getattr(env, "copies", None)):
                 env = copies()
-            spec = with_id(env.spec, self._plugin.description.id)
-            models = getattr(env, "has_model", "model" in self._plugin.description.abilities)
+            spec = with_id(env.spec, plugin.description.id)
+            models = getattr(env, "has_model", "model" in plugin.description.abilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
             return pb.OpenEnvironmentReply(
                 instance=handle,
                 spec=spec.to_proto(),
                 models=models,
                 metrics=[m.to_proto() for m in env.metrics],
-                abilities=self._abilities,
+                abilities=_abilities.of(plugin.description.abilities),
             )
         except BaseException as e:
             return pb.OpenEnvironmentReply(error=failure(e))
@@ -256,7 +263,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
                 options=options,
                 greedy=instance.lanes.greedy,
                 metrics=[m.to_proto() for m in agent.metrics],
-                abilities=self._abilities,
+                abilities=_abilities.of(self._plugin.description.abilities),
             )
         except BaseException as e:
             return pb.OpenAgentReply(error=failure(e))
@@ -339,6 +346,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
             if kind == _steps.AGENT_STEP:
                 m = pb.AgentRequest.FromString(data)
                 return kind, self._stepped(_AgentInstance, m.instance).step(m).SerializeToString()
+            if kind == _steps.AHEAD:
+                return kind, self._ahead(pb.AheadRequest.FromString(data)).SerializeToString()
             if kind == _steps.RULE_STEP:
                 m = pb.RuleRequest.FromString(data)
                 return kind, self._stepped(RuleInstance, m.instance).step(m).SerializeToString()
@@ -348,6 +357,22 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
             raise BrokenProtocolError(f"a frame of kind {kind}")
         except (BrokenProtocolError, DecodeError) as e:
             return _steps.REFUSED, pb.Error(message=str(e)).SerializeToString()
+
+    def _ahead(self, m: pb.AheadRequest) -> pb.AheadReply:
+        env = self._stepped(_EnvironmentInstance, m.environment)
+        agent = self._stepped(_AgentInstance, m.agent.instance)
+        lanes = agent.lanes.lanes
+        if env.lanes.lanes != lanes or not m.seeds or len(m.seeds) % (8 * lanes):
+            raise BrokenProtocolError("lanes or seeds do not fit")
+        _, _, outcome = agent.feedback(m.agent)
+        with env.lock, agent.lock:
+            try:
+                seeds = np.frombuffer(m.seeds, "<u8").reshape(lanes, -1)
+                reply = _ahead.play(env.lanes, agent.lanes, outcome, m.steps, seeds)
+            except BaseException as e:
+                reply = pb.AheadReply(error=failure(e))
+        reply.step = m.agent.step
+        return reply
 
     def _stepped(self, kind: type[_I], handle: int) -> _I:
         instance = self._instances.get(handle)
@@ -381,8 +406,9 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         instance = self._any(request.instance, context)
         lane = _lane(request.lane, instance.lanes.lanes, context)
         try:
-            if request.ability not in self._abilities:
-                raise errors.Unsupported(f"{self._plugin.description.id} does not have the ability {request.ability!r}")
+            of = self._of(type(instance)).description
+            if request.ability not in _abilities.of(of.abilities):
+                raise errors.Unsupported(f"{of.id} does not have the ability {request.ability!r}")
             with instance.lock:
                 return pb.AskReply(answer=instance.lanes.ask(request.ability, lane, request.question))
         except BaseException as e:

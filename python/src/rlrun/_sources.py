@@ -83,9 +83,9 @@ def _provided(distribution: metadata.Distribution, packages: Collection[str]) ->
     return {package for package in packages if f"\n{package}/" in files or f"\n{package}." in files}
 
 
-_AT_START = ("__editable__", "_distutils_hack", "_virtualenv")
+_AT_START = ("__editable__", "_distutils_hack", "_virtualenv", "__mp_main__")
 """Modules that installers let every Python of a virtual environment import, whatever it runs: another project that is
-installed there must not change the plugin."""
+installed there must not change the plugin. The last is multiprocessing's second name of the script."""
 
 
 def _add_named(project: dict[str, tuple[Path, str]]) -> None:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable
 
 VARIABLE = "RLRUN_STEP_FD"
-HELLO, ENVIRONMENT_STEP, AGENT_STEP, END, REFUSED, RULE_STEP = range(6)
+HELLO, ENVIRONMENT_STEP, AGENT_STEP, END, REFUSED, RULE_STEP, AHEAD = range(7)
 """The kinds of frames."""
 
 _HEADER = struct.Struct("<IB")  # the number of bytes of a message, and its kind

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
-from rlrun import _abilities, _goplugin, _log, _steps, params
+from rlrun import _abilities, _goplugin, _guest, _log, _steps, params
 from rlrun._lanes import AgentCopies, Copies, OptionCopies, overrides
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
@@ -194,7 +194,7 @@ def serve_plugin(plugin: Plugin) -> None:
             ("grpc.so_reuseport", 0),
         ],
     )
-    servicer = Servicer(plugin)
+    servicer = Servicer(plugin, _guest.load())
     plugin_pb2_grpc.add_PluginServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
     plugin_pb2_grpc.add_DecisionsServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
 

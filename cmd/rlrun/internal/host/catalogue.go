@@ -176,12 +176,9 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	}
 	p = store.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
 	p.Files = map[string]string{}
-	process, started := opened.(interface {
-		store.Process
-		Digests() map[string]string
-	})
+	own, started := opened.(process)
 	if started {
-		maps.Copy(p.Files, process.Digests())
+		maps.Copy(p.Files, own.Digests())
 	}
 	for _, comp := range components {
 		if err := addParamFiles(p.Files, comp.Params); err != nil {
@@ -192,6 +189,6 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 		return p, nil
 	}
 	p.SHA256 = strings.TrimPrefix(p.Files[filepath.Base(found.Command)], "sha256:")
-	p.Sources, err = process.Sources(ctx)
+	p.Sources, err = own.Sources(ctx)
 	return p, err
 }

@@ -188,7 +188,7 @@ func commandLine(comp plan.Component) string {
 
 // checkProcess refuses a process that is not what the first process of the plugin was, or
 // not as the lock file says.
-func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p *plugin.Process) error {
+func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p process) error {
 	d, err := p.Describe(ctx)
 	if err != nil {
 		return err

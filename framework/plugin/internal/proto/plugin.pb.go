@@ -220,7 +220,9 @@ func (x *Error) GetMessage() string {
 type DescribeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Ask for DescribeReply.sources, which takes time to compute.
-	Sources       bool `protobuf:"varint,1,opt,name=sources,proto3" json:"sources,omitempty"`
+	Sources bool `protobuf:"varint,1,opt,name=sources,proto3" json:"sources,omitempty"`
+	// Ask for the environment that the process has besides, its guest.
+	Guest         bool `protobuf:"varint,2,opt,name=guest,proto3" json:"guest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -258,6 +260,13 @@ func (*DescribeRequest) Descriptor() ([]byte, []int) {
 func (x *DescribeRequest) GetSources() bool {
 	if x != nil {
 		return x.Sources
+	}
+	return false
+}
+
+func (x *DescribeRequest) GetGuest() bool {
+	if x != nil {
+		return x.Guest
 	}
 	return false
 }
@@ -1398,6 +1407,180 @@ func (x *EnvironmentReply) GetStep() uint64 {
 	return 0
 }
 
+// AheadRequest asks a process that has both an environment and an agent to step them against each
+// other. It is sent over the socket for steps alone. Every lane of both is within an episode.
+type AheadRequest struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Agent       *AgentRequest          `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`              // the agent's next request
+	Environment uint64                 `protobuf:"varint,2,opt,name=environment,proto3" json:"environment,omitempty"` // the environment's instance
+	// Steps that the host allows. A lane whose episode has ended begins the next one in the step after,
+	// with the next seed.
+	Steps         uint32 `protobuf:"varint,3,opt,name=steps,proto3" json:"steps,omitempty"`
+	Seeds         []byte `protobuf:"bytes,4,opt,name=seeds,proto3" json:"seeds,omitempty"` // of the next episodes, equally many for each lane: those of lane 0, then of lane 1, …
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AheadRequest) Reset() {
+	*x = AheadRequest{}
+	mi := &file_plugin_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AheadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AheadRequest) ProtoMessage() {}
+
+func (x *AheadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AheadRequest.ProtoReflect.Descriptor instead.
+func (*AheadRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *AheadRequest) GetAgent() *AgentRequest {
+	if x != nil {
+		return x.Agent
+	}
+	return nil
+}
+
+func (x *AheadRequest) GetEnvironment() uint64 {
+	if x != nil {
+		return x.Environment
+	}
+	return 0
+}
+
+func (x *AheadRequest) GetSteps() uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *AheadRequest) GetSeeds() []byte {
+	if x != nil {
+		return x.Seeds
+	}
+	return nil
+}
+
+// AheadReply has columns of the steps made, one after the other, with an entry per lane each. With an
+// error the instances cannot be used any more.
+type AheadReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *Error                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Steps         uint32                 `protobuf:"varint,2,opt,name=steps,proto3" json:"steps,omitempty"` // 0: the process makes none, and has done nothing
+	Actions       []byte                 `protobuf:"bytes,3,opt,name=actions,proto3" json:"actions,omitempty"`
+	Observations  []byte                 `protobuf:"bytes,4,opt,name=observations,proto3" json:"observations,omitempty"`
+	Rewards       []byte                 `protobuf:"bytes,5,opt,name=rewards,proto3" json:"rewards,omitempty"`
+	Terminated    []byte                 `protobuf:"bytes,6,opt,name=terminated,proto3" json:"terminated,omitempty"` // empty: nowhere
+	Truncated     []byte                 `protobuf:"bytes,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Step          uint64                 `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"` // as in AgentReply
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AheadReply) Reset() {
+	*x = AheadReply{}
+	mi := &file_plugin_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AheadReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AheadReply) ProtoMessage() {}
+
+func (x *AheadReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AheadReply.ProtoReflect.Descriptor instead.
+func (*AheadReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AheadReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *AheadReply) GetSteps() uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *AheadReply) GetActions() []byte {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *AheadReply) GetObservations() []byte {
+	if x != nil {
+		return x.Observations
+	}
+	return nil
+}
+
+func (x *AheadReply) GetRewards() []byte {
+	if x != nil {
+		return x.Rewards
+	}
+	return nil
+}
+
+func (x *AheadReply) GetTerminated() []byte {
+	if x != nil {
+		return x.Terminated
+	}
+	return nil
+}
+
+func (x *AheadReply) GetTruncated() []byte {
+	if x != nil {
+		return x.Truncated
+	}
+	return nil
+}
+
+func (x *AheadReply) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
 // AgentRequest tells every lane the outcome of its last action and asks for the
 // next one.
 type AgentRequest struct {
@@ -1434,7 +1617,7 @@ type AgentRequest struct {
 
 func (x *AgentRequest) Reset() {
 	*x = AgentRequest{}
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1629,7 @@ func (x *AgentRequest) String() string {
 func (*AgentRequest) ProtoMessage() {}
 
 func (x *AgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1642,7 @@ func (x *AgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentRequest.ProtoReflect.Descriptor instead.
 func (*AgentRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{17}
+	return file_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AgentRequest) GetInstance() uint64 {
@@ -1571,7 +1754,7 @@ type AgentReply struct {
 
 func (x *AgentReply) Reset() {
 	*x = AgentReply{}
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1766,7 @@ func (x *AgentReply) String() string {
 func (*AgentReply) ProtoMessage() {}
 
 func (x *AgentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1779,7 @@ func (x *AgentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentReply.ProtoReflect.Descriptor instead.
 func (*AgentReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{18}
+	return file_plugin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AgentReply) GetActions() []byte {
@@ -1706,7 +1889,7 @@ type ModelsRequest struct {
 
 func (x *ModelsRequest) Reset() {
 	*x = ModelsRequest{}
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1901,7 @@ func (x *ModelsRequest) String() string {
 func (*ModelsRequest) ProtoMessage() {}
 
 func (x *ModelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +1914,7 @@ func (x *ModelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelsRequest.ProtoReflect.Descriptor instead.
 func (*ModelsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{19}
+	return file_plugin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ModelsRequest) GetInstance() uint64 {
@@ -1755,7 +1938,7 @@ type ModelsReply struct {
 
 func (x *ModelsReply) Reset() {
 	*x = ModelsReply{}
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1767,7 +1950,7 @@ func (x *ModelsReply) String() string {
 func (*ModelsReply) ProtoMessage() {}
 
 func (x *ModelsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1780,7 +1963,7 @@ func (x *ModelsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelsReply.ProtoReflect.Descriptor instead.
 func (*ModelsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{20}
+	return file_plugin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ModelsReply) GetModels() [][]byte {
@@ -1813,7 +1996,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +2008,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +2021,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{21}
+	return file_plugin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CloseRequest) GetInstance() uint64 {
@@ -1857,7 +2040,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1869,7 +2052,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1882,7 +2065,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{22}
+	return file_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CloseReply) GetError() *Error {
@@ -1904,7 +2087,7 @@ type AskRequest struct {
 
 func (x *AskRequest) Reset() {
 	*x = AskRequest{}
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1916,7 +2099,7 @@ func (x *AskRequest) String() string {
 func (*AskRequest) ProtoMessage() {}
 
 func (x *AskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1929,7 +2112,7 @@ func (x *AskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
 func (*AskRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{23}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AskRequest) GetInstance() uint64 {
@@ -1970,7 +2153,7 @@ type AskReply struct {
 
 func (x *AskReply) Reset() {
 	*x = AskReply{}
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1982,7 +2165,7 @@ func (x *AskReply) String() string {
 func (*AskReply) ProtoMessage() {}
 
 func (x *AskReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1995,7 +2178,7 @@ func (x *AskReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskReply.ProtoReflect.Descriptor instead.
 func (*AskReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{24}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AskReply) GetAnswer() []byte {
@@ -2022,7 +2205,7 @@ type SetOptionKindsRequest struct {
 
 func (x *SetOptionKindsRequest) Reset() {
 	*x = SetOptionKindsRequest{}
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2217,7 @@ func (x *SetOptionKindsRequest) String() string {
 func (*SetOptionKindsRequest) ProtoMessage() {}
 
 func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2230,7 @@ func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetOptionKindsRequest.ProtoReflect.Descriptor instead.
 func (*SetOptionKindsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetOptionKindsRequest) GetInstance() uint64 {
@@ -2073,7 +2256,7 @@ type SetOptionKindsReply struct {
 
 func (x *SetOptionKindsReply) Reset() {
 	*x = SetOptionKindsReply{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2268,7 @@ func (x *SetOptionKindsReply) String() string {
 func (*SetOptionKindsReply) ProtoMessage() {}
 
 func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2281,7 @@ func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetOptionKindsReply.ProtoReflect.Descriptor instead.
 func (*SetOptionKindsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetOptionKindsReply) GetError() *Error {
@@ -2118,7 +2301,7 @@ type GreedyPolicyRequest struct {
 
 func (x *GreedyPolicyRequest) Reset() {
 	*x = GreedyPolicyRequest{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2130,7 +2313,7 @@ func (x *GreedyPolicyRequest) String() string {
 func (*GreedyPolicyRequest) ProtoMessage() {}
 
 func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2143,7 +2326,7 @@ func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GreedyPolicyRequest) GetInstance() uint64 {
@@ -2172,7 +2355,7 @@ type GreedyPolicyReply struct {
 
 func (x *GreedyPolicyReply) Reset() {
 	*x = GreedyPolicyReply{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2367,7 @@ func (x *GreedyPolicyReply) String() string {
 func (*GreedyPolicyReply) ProtoMessage() {}
 
 func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2380,7 @@ func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GreedyPolicyReply) GetActions() []byte {
@@ -2224,7 +2407,7 @@ type OpenDecisionsRequest struct {
 
 func (x *OpenDecisionsRequest) Reset() {
 	*x = OpenDecisionsRequest{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2419,7 @@ func (x *OpenDecisionsRequest) String() string {
 func (*OpenDecisionsRequest) ProtoMessage() {}
 
 func (x *OpenDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2432,7 @@ func (x *OpenDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*OpenDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *OpenDecisionsRequest) GetParams() []byte {
@@ -2276,7 +2459,7 @@ type OpenDecisionsReply struct {
 
 func (x *OpenDecisionsReply) Reset() {
 	*x = OpenDecisionsReply{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2471,7 @@ func (x *OpenDecisionsReply) String() string {
 func (*OpenDecisionsReply) ProtoMessage() {}
 
 func (x *OpenDecisionsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2484,7 @@ func (x *OpenDecisionsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenDecisionsReply.ProtoReflect.Descriptor instead.
 func (*OpenDecisionsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *OpenDecisionsReply) GetInstance() uint64 {
@@ -2348,7 +2531,7 @@ type RuleRequest struct {
 
 func (x *RuleRequest) Reset() {
 	*x = RuleRequest{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2360,7 +2543,7 @@ func (x *RuleRequest) String() string {
 func (*RuleRequest) ProtoMessage() {}
 
 func (x *RuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2373,7 +2556,7 @@ func (x *RuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleRequest.ProtoReflect.Descriptor instead.
 func (*RuleRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RuleRequest) GetInstance() uint64 {
@@ -2522,7 +2705,7 @@ type RuleReply struct {
 
 func (x *RuleReply) Reset() {
 	*x = RuleReply{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2534,7 +2717,7 @@ func (x *RuleReply) String() string {
 func (*RuleReply) ProtoMessage() {}
 
 func (x *RuleReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2547,7 +2730,7 @@ func (x *RuleReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleReply.ProtoReflect.Descriptor instead.
 func (*RuleReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RuleReply) GetOptions() []byte {
@@ -2597,7 +2780,7 @@ type OptionsRequest struct {
 
 func (x *OptionsRequest) Reset() {
 	*x = OptionsRequest{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2609,7 +2792,7 @@ func (x *OptionsRequest) String() string {
 func (*OptionsRequest) ProtoMessage() {}
 
 func (x *OptionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2622,7 +2805,7 @@ func (x *OptionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptionsRequest.ProtoReflect.Descriptor instead.
 func (*OptionsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *OptionsRequest) GetInstance() uint64 {
@@ -2666,7 +2849,7 @@ type Experience struct {
 
 func (x *Experience) Reset() {
 	*x = Experience{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2678,7 +2861,7 @@ func (x *Experience) String() string {
 func (*Experience) ProtoMessage() {}
 
 func (x *Experience) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2691,7 +2874,7 @@ func (x *Experience) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Experience.ProtoReflect.Descriptor instead.
 func (*Experience) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Experience) GetSteps() uint64 {
@@ -2732,7 +2915,7 @@ type OptionsReply struct {
 
 func (x *OptionsReply) Reset() {
 	*x = OptionsReply{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2744,7 +2927,7 @@ func (x *OptionsReply) String() string {
 func (*OptionsReply) ProtoMessage() {}
 
 func (x *OptionsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2940,7 @@ func (x *OptionsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptionsReply.ProtoReflect.Descriptor instead.
 func (*OptionsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *OptionsReply) GetLanes() []*OptionList {
@@ -2783,7 +2966,7 @@ type OptionList struct {
 
 func (x *OptionList) Reset() {
 	*x = OptionList{}
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2795,7 +2978,7 @@ func (x *OptionList) String() string {
 func (*OptionList) ProtoMessage() {}
 
 func (x *OptionList) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2808,7 +2991,7 @@ func (x *OptionList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptionList.ProtoReflect.Descriptor instead.
 func (*OptionList) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{36}
+	return file_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *OptionList) GetOptions() []*DeclaredOption {
@@ -2832,7 +3015,7 @@ type DeclaredOption struct {
 
 func (x *DeclaredOption) Reset() {
 	*x = DeclaredOption{}
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +3027,7 @@ func (x *DeclaredOption) String() string {
 func (*DeclaredOption) ProtoMessage() {}
 
 func (x *DeclaredOption) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +3040,7 @@ func (x *DeclaredOption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeclaredOption.ProtoReflect.Descriptor instead.
 func (*DeclaredOption) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{37}
+	return file_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DeclaredOption) GetName() string {
@@ -2904,9 +3087,10 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\x0e2\x15.rlrun.plugin.v1.CodeR\x04code\x12\x17\n" +
 	"\x04lane\x18\x02 \x01(\rH\x00R\x04lane\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
-	"\x05_lane\"+\n" +
+	"\x05_lane\"A\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
-	"\asources\x18\x01 \x01(\bR\asources\"\xee\x03\n" +
+	"\asources\x18\x01 \x01(\bR\asources\x12\x14\n" +
+	"\x05guest\x18\x02 \x01(\bR\x05guest\"\xee\x03\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
@@ -2999,7 +3183,24 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\x04 \x01(\fR\ttruncated\x12,\n" +
 	"\x05error\x18\x05 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
-	"\x04step\x18\x06 \x01(\x04R\x04step\"\x9c\x02\n" +
+	"\x04step\x18\x06 \x01(\x04R\x04step\"\x91\x01\n" +
+	"\fAheadRequest\x123\n" +
+	"\x05agent\x18\x01 \x01(\v2\x1d.rlrun.plugin.v1.AgentRequestR\x05agent\x12 \n" +
+	"\venvironment\x18\x02 \x01(\x04R\venvironment\x12\x14\n" +
+	"\x05steps\x18\x03 \x01(\rR\x05steps\x12\x14\n" +
+	"\x05seeds\x18\x04 \x01(\fR\x05seeds\"\xfa\x01\n" +
+	"\n" +
+	"AheadReply\x12,\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x14\n" +
+	"\x05steps\x18\x02 \x01(\rR\x05steps\x12\x18\n" +
+	"\aactions\x18\x03 \x01(\fR\aactions\x12\"\n" +
+	"\fobservations\x18\x04 \x01(\fR\fobservations\x12\x18\n" +
+	"\arewards\x18\x05 \x01(\fR\arewards\x12\x1e\n" +
+	"\n" +
+	"terminated\x18\x06 \x01(\fR\n" +
+	"terminated\x12\x1c\n" +
+	"\ttruncated\x18\a \x01(\fR\ttruncated\x12\x12\n" +
+	"\x04step\x18\b \x01(\x04R\x04step\"\x9c\x02\n" +
 	"\fAgentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -3165,7 +3366,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -3186,34 +3387,36 @@ var file_plugin_proto_goTypes = []any{
 	(*OpenAgentReply)(nil),         // 16: rlrun.plugin.v1.OpenAgentReply
 	(*EnvironmentRequest)(nil),     // 17: rlrun.plugin.v1.EnvironmentRequest
 	(*EnvironmentReply)(nil),       // 18: rlrun.plugin.v1.EnvironmentReply
-	(*AgentRequest)(nil),           // 19: rlrun.plugin.v1.AgentRequest
-	(*AgentReply)(nil),             // 20: rlrun.plugin.v1.AgentReply
-	(*ModelsRequest)(nil),          // 21: rlrun.plugin.v1.ModelsRequest
-	(*ModelsReply)(nil),            // 22: rlrun.plugin.v1.ModelsReply
-	(*CloseRequest)(nil),           // 23: rlrun.plugin.v1.CloseRequest
-	(*CloseReply)(nil),             // 24: rlrun.plugin.v1.CloseReply
-	(*AskRequest)(nil),             // 25: rlrun.plugin.v1.AskRequest
-	(*AskReply)(nil),               // 26: rlrun.plugin.v1.AskReply
-	(*SetOptionKindsRequest)(nil),  // 27: rlrun.plugin.v1.SetOptionKindsRequest
-	(*SetOptionKindsReply)(nil),    // 28: rlrun.plugin.v1.SetOptionKindsReply
-	(*GreedyPolicyRequest)(nil),    // 29: rlrun.plugin.v1.GreedyPolicyRequest
-	(*GreedyPolicyReply)(nil),      // 30: rlrun.plugin.v1.GreedyPolicyReply
-	(*OpenDecisionsRequest)(nil),   // 31: rlrun.plugin.v1.OpenDecisionsRequest
-	(*OpenDecisionsReply)(nil),     // 32: rlrun.plugin.v1.OpenDecisionsReply
-	(*RuleRequest)(nil),            // 33: rlrun.plugin.v1.RuleRequest
-	(*RuleReply)(nil),              // 34: rlrun.plugin.v1.RuleReply
-	(*OptionsRequest)(nil),         // 35: rlrun.plugin.v1.OptionsRequest
-	(*Experience)(nil),             // 36: rlrun.plugin.v1.Experience
-	(*OptionsReply)(nil),           // 37: rlrun.plugin.v1.OptionsReply
-	(*OptionList)(nil),             // 38: rlrun.plugin.v1.OptionList
-	(*DeclaredOption)(nil),         // 39: rlrun.plugin.v1.DeclaredOption
-	nil,                            // 40: rlrun.plugin.v1.DescribeReply.SourcesEntry
-	nil,                            // 41: rlrun.plugin.v1.DescribeReply.BreaksEntry
+	(*AheadRequest)(nil),           // 19: rlrun.plugin.v1.AheadRequest
+	(*AheadReply)(nil),             // 20: rlrun.plugin.v1.AheadReply
+	(*AgentRequest)(nil),           // 21: rlrun.plugin.v1.AgentRequest
+	(*AgentReply)(nil),             // 22: rlrun.plugin.v1.AgentReply
+	(*ModelsRequest)(nil),          // 23: rlrun.plugin.v1.ModelsRequest
+	(*ModelsReply)(nil),            // 24: rlrun.plugin.v1.ModelsReply
+	(*CloseRequest)(nil),           // 25: rlrun.plugin.v1.CloseRequest
+	(*CloseReply)(nil),             // 26: rlrun.plugin.v1.CloseReply
+	(*AskRequest)(nil),             // 27: rlrun.plugin.v1.AskRequest
+	(*AskReply)(nil),               // 28: rlrun.plugin.v1.AskReply
+	(*SetOptionKindsRequest)(nil),  // 29: rlrun.plugin.v1.SetOptionKindsRequest
+	(*SetOptionKindsReply)(nil),    // 30: rlrun.plugin.v1.SetOptionKindsReply
+	(*GreedyPolicyRequest)(nil),    // 31: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 32: rlrun.plugin.v1.GreedyPolicyReply
+	(*OpenDecisionsRequest)(nil),   // 33: rlrun.plugin.v1.OpenDecisionsRequest
+	(*OpenDecisionsReply)(nil),     // 34: rlrun.plugin.v1.OpenDecisionsReply
+	(*RuleRequest)(nil),            // 35: rlrun.plugin.v1.RuleRequest
+	(*RuleReply)(nil),              // 36: rlrun.plugin.v1.RuleReply
+	(*OptionsRequest)(nil),         // 37: rlrun.plugin.v1.OptionsRequest
+	(*Experience)(nil),             // 38: rlrun.plugin.v1.Experience
+	(*OptionsReply)(nil),           // 39: rlrun.plugin.v1.OptionsReply
+	(*OptionList)(nil),             // 40: rlrun.plugin.v1.OptionList
+	(*DeclaredOption)(nil),         // 41: rlrun.plugin.v1.DeclaredOption
+	nil,                            // 42: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 43: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	40, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	41, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	42, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	43, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
 	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.DiscreteSpace
@@ -3228,54 +3431,56 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 14: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
 	12, // 15: rlrun.plugin.v1.OpenAgentReply.metrics:type_name -> rlrun.plugin.v1.Metric
 	2,  // 16: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 17: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 18: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 19: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 20: rlrun.plugin.v1.AskReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 21: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 22: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	5,  // 23: rlrun.plugin.v1.OpenDecisionsRequest.spec:type_name -> rlrun.plugin.v1.Spec
-	2,  // 24: rlrun.plugin.v1.OpenDecisionsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 25: rlrun.plugin.v1.RuleReply.error:type_name -> rlrun.plugin.v1.Error
-	36, // 26: rlrun.plugin.v1.OptionsRequest.lanes:type_name -> rlrun.plugin.v1.Experience
-	38, // 27: rlrun.plugin.v1.OptionsReply.lanes:type_name -> rlrun.plugin.v1.OptionList
-	2,  // 28: rlrun.plugin.v1.OptionsReply.error:type_name -> rlrun.plugin.v1.Error
-	39, // 29: rlrun.plugin.v1.OptionList.options:type_name -> rlrun.plugin.v1.DeclaredOption
-	3,  // 30: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 31: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	15, // 32: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	17, // 33: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	19, // 34: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	21, // 35: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	25, // 36: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
-	27, // 37: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
-	29, // 38: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	13, // 39: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
-	23, // 40: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	31, // 41: rlrun.plugin.v1.Decisions.OpenRule:input_type -> rlrun.plugin.v1.OpenDecisionsRequest
-	33, // 42: rlrun.plugin.v1.Decisions.StepRule:input_type -> rlrun.plugin.v1.RuleRequest
-	31, // 43: rlrun.plugin.v1.Decisions.OpenOptions:input_type -> rlrun.plugin.v1.OpenDecisionsRequest
-	35, // 44: rlrun.plugin.v1.Decisions.MakeOptions:input_type -> rlrun.plugin.v1.OptionsRequest
-	4,  // 45: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 46: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	16, // 47: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	18, // 48: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	20, // 49: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	22, // 50: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	26, // 51: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
-	28, // 52: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
-	30, // 53: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	14, // 54: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
-	24, // 55: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	32, // 56: rlrun.plugin.v1.Decisions.OpenRule:output_type -> rlrun.plugin.v1.OpenDecisionsReply
-	34, // 57: rlrun.plugin.v1.Decisions.StepRule:output_type -> rlrun.plugin.v1.RuleReply
-	32, // 58: rlrun.plugin.v1.Decisions.OpenOptions:output_type -> rlrun.plugin.v1.OpenDecisionsReply
-	37, // 59: rlrun.plugin.v1.Decisions.MakeOptions:output_type -> rlrun.plugin.v1.OptionsReply
-	45, // [45:60] is the sub-list for method output_type
-	30, // [30:45] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	21, // 17: rlrun.plugin.v1.AheadRequest.agent:type_name -> rlrun.plugin.v1.AgentRequest
+	2,  // 18: rlrun.plugin.v1.AheadReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 19: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 20: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 21: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 22: rlrun.plugin.v1.AskReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 23: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 24: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	5,  // 25: rlrun.plugin.v1.OpenDecisionsRequest.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 26: rlrun.plugin.v1.OpenDecisionsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 27: rlrun.plugin.v1.RuleReply.error:type_name -> rlrun.plugin.v1.Error
+	38, // 28: rlrun.plugin.v1.OptionsRequest.lanes:type_name -> rlrun.plugin.v1.Experience
+	40, // 29: rlrun.plugin.v1.OptionsReply.lanes:type_name -> rlrun.plugin.v1.OptionList
+	2,  // 30: rlrun.plugin.v1.OptionsReply.error:type_name -> rlrun.plugin.v1.Error
+	41, // 31: rlrun.plugin.v1.OptionList.options:type_name -> rlrun.plugin.v1.DeclaredOption
+	3,  // 32: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 33: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	15, // 34: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	17, // 35: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	21, // 36: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	23, // 37: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	27, // 38: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
+	29, // 39: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
+	31, // 40: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	13, // 41: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
+	25, // 42: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	33, // 43: rlrun.plugin.v1.Decisions.OpenRule:input_type -> rlrun.plugin.v1.OpenDecisionsRequest
+	35, // 44: rlrun.plugin.v1.Decisions.StepRule:input_type -> rlrun.plugin.v1.RuleRequest
+	33, // 45: rlrun.plugin.v1.Decisions.OpenOptions:input_type -> rlrun.plugin.v1.OpenDecisionsRequest
+	37, // 46: rlrun.plugin.v1.Decisions.MakeOptions:input_type -> rlrun.plugin.v1.OptionsRequest
+	4,  // 47: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 48: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	16, // 49: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	18, // 50: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	22, // 51: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	24, // 52: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	28, // 53: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
+	30, // 54: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
+	32, // 55: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	14, // 56: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
+	26, // 57: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	34, // 58: rlrun.plugin.v1.Decisions.OpenRule:output_type -> rlrun.plugin.v1.OpenDecisionsReply
+	36, // 59: rlrun.plugin.v1.Decisions.StepRule:output_type -> rlrun.plugin.v1.RuleReply
+	34, // 60: rlrun.plugin.v1.Decisions.OpenOptions:output_type -> rlrun.plugin.v1.OpenDecisionsReply
+	39, // 61: rlrun.plugin.v1.Decisions.MakeOptions:output_type -> rlrun.plugin.v1.OptionsReply
+	47, // [47:62] is the sub-list for method output_type
+	32, // [32:47] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -3295,7 +3500,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   40,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -29,6 +29,7 @@ const (
 	End                         // from the host: CloseRequest, without a reply
 	Refused                     // from the plugin: Error; the host broke the protocol
 	RuleStep                    // RuleRequest, RuleReply
+	Ahead                       // AheadRequest, AheadReply
 )
 
 // A frame is the number of bytes of its message as a little-endian uint32, its kind, and its

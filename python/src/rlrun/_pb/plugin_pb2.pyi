@@ -46,10 +46,12 @@ class Error(_message.Message):
     def __init__(self, code: _Optional[_Union[Code, str]] = ..., lane: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
 
 class DescribeRequest(_message.Message):
-    __slots__ = ("sources",)
+    __slots__ = ("sources", "guest")
     SOURCES_FIELD_NUMBER: _ClassVar[int]
+    GUEST_FIELD_NUMBER: _ClassVar[int]
     sources: bool
-    def __init__(self, sources: bool = ...) -> None: ...
+    guest: bool
+    def __init__(self, sources: bool = ..., guest: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
     __slots__ = ("id", "kind", "doc", "params", "abilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second")
@@ -252,6 +254,38 @@ class EnvironmentReply(_message.Message):
     error: Error
     step: int
     def __init__(self, observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ...) -> None: ...
+
+class AheadRequest(_message.Message):
+    __slots__ = ("agent", "environment", "steps", "seeds")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    SEEDS_FIELD_NUMBER: _ClassVar[int]
+    agent: AgentRequest
+    environment: int
+    steps: int
+    seeds: bytes
+    def __init__(self, agent: _Optional[_Union[AgentRequest, _Mapping]] = ..., environment: _Optional[int] = ..., steps: _Optional[int] = ..., seeds: _Optional[bytes] = ...) -> None: ...
+
+class AheadReply(_message.Message):
+    __slots__ = ("error", "steps", "actions", "observations", "rewards", "terminated", "truncated", "step")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
+    REWARDS_FIELD_NUMBER: _ClassVar[int]
+    TERMINATED_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    steps: int
+    actions: bytes
+    observations: bytes
+    rewards: bytes
+    terminated: bytes
+    truncated: bytes
+    step: int
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., steps: _Optional[int] = ..., actions: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ...) -> None: ...
 
 class AgentRequest(_message.Message):
     __slots__ = ("instance", "signals", "seeds", "observations", "rewards", "terminated", "truncated", "step", "epochs", "choices")

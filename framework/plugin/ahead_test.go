@@ -1,0 +1,75 @@
+package plugin_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// told is all that a batch of runs yields.
+type told struct {
+	outcomes []loop.Outcome
+	saved    []string // with the steps after which
+}
+
+// Environment and agent in one process or two: curves, metrics of the agent, saved agents and evaluations
+// are the same.
+func TestTogetherAsApart(t *testing.T) {
+	const script = "testdata/mixed.py"
+	for _, id := range []string{"CartPole-v1", "FrozenLake-v1", "Pendulum-v1"} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			named := plugin.LaunchConfig{Name: "same"}
+			envs, agents := launchPython(t, named, "-m", "rlrun.from_gymnasium", id), launchPython(t, named, script)
+			named.Guest = "gymnasium:" + id
+			both := launchPython(t, named, script)
+			guest := must.Get(both.Guest(t.Context()))(t)
+			for _, params := range []string{`{}`, `{"spoils": true}`} {
+				for _, lanes := range []int{1, 3, 6} {
+					play := func(envs, agents *plugin.Process) (out told) {
+						env := must.Get(envs.OpenEnvironment(t.Context(), nil, lanes))(t)
+						defer env.Close()
+						open := func() vector.Agent {
+							return must.Get(agents.OpenAgent(t.Context(), []byte(params), env.Spec(), lanes))(t)
+						}
+						agent := open()
+						defer agent.Close()
+						evaluated, evaluating := must.Get(envs.OpenEnvironment(t.Context(), nil, lanes))(t), open()
+						defer evaluated.Close()
+						defer evaluating.Close()
+						runs := []int{0, 1, 2, 3, 4, 5}[:lanes]
+						ahead := agent.Abilities().Join(env)
+						if (ahead != nil) != (envs.Pid() == agents.Pid()) {
+							t.Fatal("joined, and apart; or not joined, and together")
+						}
+						out.outcomes = must.Get(loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(3, env.Spec().ID),
+							Steps: 240, Grid: []int{1, 50, 100, 230}, Discount: 0.9, Ahead: ahead,
+							Metrics: []result.Metric{result.Reward, "agent.seen"},
+							Keep: func(run int, s *loop.Snapshot) error {
+								out.saved = append(out.saved, fmt.Sprintf("%d %d %x", run, s.Step, s.State))
+								return nil
+							}, KeepEvery: 90,
+							Evaluation: &loop.Evaluation{Environment: evaluated, Agent: evaluating, Every: 110, Episodes: 2, Limit: 30},
+						}))(t)
+						slices.Sort(out.saved)
+						return out
+					}
+					apart, together := play(envs, agents), play(guest, both)
+					if a, b := fmt.Sprintf("%+v", apart), fmt.Sprintf("%+v", together); a != b { // NaN included
+						t.Errorf("%s, %d lanes:\napart %s\ntogether %s", params, lanes, a, b)
+					}
+					if len(apart.saved) == 0 {
+						t.Errorf("%s, %d lanes: it tests nothing", params, lanes)
+					}
+				}
+			}
+		})
+	}
+}
