@@ -121,7 +121,7 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 			estimated = append(estimated, k.name)
 		}
 	}
-	onlyGreedy := len(x.Options) > 0 && !slices.ContainsFunc(x.Options, func(name string) bool { return name != options.Greedy.String() })
+	onlyGreedy := len(x.Options) > 0 && !slices.ContainsFunc(x.Options, func(k OptionKind) bool { return k.Name != options.Greedy.String() })
 	switch {
 	case x.Bound != "" && !bounded:
 		return FieldErrorf("bound", "has no effect with %s: leave it out, or %s", beside, other)

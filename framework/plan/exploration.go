@@ -41,7 +41,7 @@ type Exploration struct {
 	// Options are the kinds of options to choose from besides the greedy one, of
 	// options.Kinds, and files and plugins that declare options. Default: drawn-member if no rule is given, pair for the rule gain, members
 	// and constants for other rules.
-	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
+	Options []OptionKind `json:"options,omitempty" jsonschema:"minItems=1"`
 	// Commitment is the number of steps for which a chosen option is held. Default for the
 	// rule gain: fixed 1, since a pair is held until it has been tried.
 	Commitment *Commitment `json:"commitment,omitempty"`
@@ -96,8 +96,8 @@ type Commitment struct {
 func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 	// A name of rlrun's own, or of a plugin or file.
 	either := func(at *jsonschema.Schema) *jsonschema.Schema {
-		names := &jsonschema.Schema{}
-		at.AnyOf = []*jsonschema.Schema{names, {Pattern: outside}}
+		names := &jsonschema.Schema{Type: "string"}
+		at.AnyOf = []*jsonschema.Schema{names, {Type: "string", Pattern: outside}}
 		return names
 	}
 	rule, _ := s.Properties.Get("rule")
@@ -110,7 +110,12 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 	rule.Description += " Or the plugin of a rule: the path of a program or of a .py file, or a command line. Default: gain for options of kind pair, else common-model."
 	kinds, _ := s.Properties.Get("options")
 	kinds.Description = "Options are the kinds of options to choose from besides the greedy one."
+	kinds.Items = new(jsonschema.Schema)
 	names = either(kinds.Items)
+	parameters := jsonschema.NewProperties()
+	parameters.Set("plugin", &jsonschema.Schema{Type: "string", Pattern: outside})
+	parameters.Set("params", &jsonschema.Schema{Type: "object"})
+	kinds.Items.AnyOf = append(kinds.Items.AnyOf, &jsonschema.Schema{Type: "object", Properties: parameters, Required: []string{"plugin"}, AdditionalProperties: jsonschema.FalseSchema})
 	for _, k := range options.Kinds {
 		names.Enum = append(names.Enum, k.String())
 		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
@@ -119,7 +124,7 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 		names.Enum = append(names.Enum, s.Name)
 		kinds.Description += fmt.Sprintf(" %s: %s.", s.Name, s.Doc)
 	}
-	kinds.Description += " Or files that declare options (.yaml, .json), and plugins of options, named as that of a rule. Default: drawn-member if no rule is given, pair for the rule gain, members and constants for other rules."
+	kinds.Description += " Or files that declare options (.yaml, .json), and plugins of options, named as that of a rule, or with parameters as {plugin: NAME, params: {…}}. Default: drawn-member if no rule is given, pair for the rule gain, members and constants for other rules."
 }
 
 // check says what a schema cannot.
@@ -170,10 +175,13 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 			return o, At(err, "bound")
 		}
 	}
-	for i, name := range x.Options {
+	for i, kind := range x.Options {
+		name := kind.Name
 		switch {
-		case isOutside(name) && slices.Contains(x.Options[:i], name):
+		case isOutside(name) && slices.ContainsFunc(x.Options[:i], kind.same):
 			return o, At(fmt.Errorf("%s is there twice: remove one", name), "options", i)
+		case kind.Params != nil && kind.Source() == nil:
+			return o, At(fmt.Errorf("are of the plugin of a source of options, and %s is none: leave them out", name), "options", i, "params")
 		case name == options.Pairs.String() && o.RuleName != "":
 			return o, At(fmt.Errorf("the rule of a plugin gets options with values in models, which options of kind %s do not have; use the rule %s", name, options.RuleGain.String()), "options", i)
 		case isOutside(name):

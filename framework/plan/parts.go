@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"path"
 	"slices"
@@ -18,6 +19,45 @@ func isOptionFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
+// OptionKind is an entry of Exploration.Options: the name of a kind, a file or a plugin, and parameters
+// of the plugin. In JSON it is the name alone where there are none.
+type OptionKind struct {
+	Name   string          `json:"plugin"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// MarshalJSON writes Name where there is nothing else to say.
+func (k OptionKind) MarshalJSON() ([]byte, error) {
+	if k.Params == nil {
+		return json.Marshal(k.Name)
+	}
+	type plain OptionKind
+	return json.Marshal(plain(k))
+}
+
+// UnmarshalJSON reads an OptionKind or its Name.
+func (k *OptionKind) UnmarshalJSON(data []byte) error {
+	*k = OptionKind{}
+	if json.Unmarshal(data, &k.Name) == nil {
+		return nil
+	}
+	type plain OptionKind
+	return json.Unmarshal(data, (*plain)(k))
+}
+
+// same tells whether two entries are one.
+func (k OptionKind) same(other OptionKind) bool {
+	return k.Name == other.Name && bytes.Equal(k.Params, other.Params)
+}
+
+// Source is the plugin of a source of options, nil of rlrun's own kinds and of files.
+func (k OptionKind) Source() *Component {
+	if !isOutside(k.Name) || isOptionFile(k.Name) {
+		return nil
+	}
+	return &Component{Plugin: k.Name, Params: k.Params}
+}
+
 // RulePlugin is the plugin of the rule, nil if the rule is one of options.Rules.
 func (x *Exploration) RulePlugin() *Component {
 	if x == nil || !isOutside(x.Rule) {
@@ -31,13 +71,11 @@ func (x *Exploration) OptionSources() (plugins []Component, files []string) {
 	if x == nil {
 		return nil, nil
 	}
-	for _, name := range x.Options {
-		switch {
-		case !isOutside(name):
-		case isOptionFile(name):
-			files = append(files, name)
-		default:
-			plugins = append(plugins, Component{Plugin: name})
+	for _, k := range x.Options {
+		if c := k.Source(); c != nil {
+			plugins = append(plugins, *c)
+		} else if isOutside(k.Name) {
+			files = append(files, k.Name)
 		}
 	}
 	return plugins, files

@@ -38,7 +38,7 @@ func explorations(t *testing.T, change func(*plan.Config)) *plan.Plan {
 		c.Agents = []plan.Component{
 			{Plugin: "tables"},
 			{Plugin: "tables", Exploration: &plan.Exploration{Rule: "optimistic-stochastic", Commitment: &plan.Commitment{Scale: 2, Floor: 3}}},
-			{Plugin: "tables", Exploration: &plan.Exploration{Bound: "V", Options: []string{"uniform", "members"}},
+			{Plugin: "tables", Exploration: &plan.Exploration{Bound: "V", Options: []plan.OptionKind{{Name: "uniform"}, {Name: "members"}}},
 				Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": sweep("0.5", "0.9"), "exploration.rule": sweep(`"common-model"`, `"index"`)}},
 			{Name: "γ={exploration.horizon.gamma}", Plugin: "tables", Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": sweep("0.99")}},
 		}
@@ -138,7 +138,7 @@ func TestExplorationRefused(t *testing.T) {
 		{"alternate offers no options to choose from", func(c *plan.Config) {
 			c.Agents[0] = plan.Component{Plugin: "alternate", Exploration: &plan.Exploration{}}
 		}},
-		{"tables make no options of kind count-bonus", func(c *plan.Config) { c.Agents[1].Exploration.Options = []string{"count-bonus"} }},
+		{"tables make no options of kind count-bonus", func(c *plan.Config) { c.Agents[1].Exploration.Options = []plan.OptionKind{{Name: "count-bonus"}} }},
 		{"environments[0].exploration: environments do not explore", func(c *plan.Config) { c.Environments[0].Exploration = &plan.Exploration{} }},
 		{"agents[1].exploration.horizon: weights say all; remove gamma and steps", func(c *plan.Config) {
 			c.Agents[1].Exploration.Horizon = &plan.Horizon{Steps: 3, Weights: []float64{1}}
@@ -156,7 +156,7 @@ func TestExplorationRefused(t *testing.T) {
 			c.Agents[1].Exploration.Commitment = &plan.Commitment{Statistic: "mean", Quantile: 0.5}
 		}},
 		{"agents[1].exploration.horizon: needs gamma, steps or weights", func(c *plan.Config) { c.Agents[1].Exploration.Horizon = &plan.Horizon{} }},
-		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *plan.Config) { c.Agents[1].Exploration.Options = []string{"x"} }},
+		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *plan.Config) { c.Agents[1].Exploration.Options = []plan.OptionKind{{Name: "x"}} }},
 		{"sweep.exploration.windw.cap: unknown field", func(c *plan.Config) {
 			c.Agents[1].Sweep = map[string][]json.RawMessage{"exploration.windw.cap": sweep("1")}
 		}},

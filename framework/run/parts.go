@@ -80,24 +80,33 @@ func openParts(ctx context.Context, part partOpener, x *plan.Exploration, spec f
 			return fail(err, "rule")
 		}
 	}
-	sources, _ := x.OptionSources()
-	for i, s := range o.Sources {
+	next := 0 // in o.Sources, which are in the order of x.Options
+	for i, k := range x.Options {
+		if next == len(o.Sources) || o.Sources[next].File != k.Name {
+			continue // a kind of rlrun's own
+		}
+		s := &o.Sources[next]
+		next++
 		if s.Source != nil { // one of rlrun's own
 			continue
 		}
-		if len(sources) > 0 && sources[0].Plugin == s.File {
-			p, err := open(sources[0], vector.KindOptions)
-			sources = sources[1:]
-			if err == nil {
-				s.Source, err = p.OpenOptions(ctx, nil, spec)
-			}
-			if err != nil {
+		c := k.Source()
+		if c == nil {
+			if s.Fixed, err = readOptions(s.File); err != nil {
 				return fail(err, "options")
 			}
-		} else if s.Fixed, err = readOptions(s.File); err != nil {
+			continue
+		}
+		p, err := open(*c, vector.KindOptions)
+		if err == nil {
+			s.Source, err = p.OpenOptions(ctx, c.Params, spec)
+		}
+		if errors.Is(err, framework.ErrInvalidParams) {
+			return fail(err, "options", i, "params")
+		}
+		if err != nil {
 			return fail(err, "options")
 		}
-		o.Sources[i] = s
 	}
 	return nil
 }
