@@ -44,6 +44,9 @@ func SolveDiscounted(m Model, gamma float64, o SolverConfig) (*Solution, error) 
 	case ModifiedPolicyIteration:
 		return d.iterate(3, false)
 	case Automatic:
+		if d.mixes() {
+			return &d.sol, nil
+		}
 		return d.iterate(3, true)
 	case PolicyIteration:
 		if n > denseLimit {
@@ -68,23 +71,28 @@ type discounted struct {
 // improve writes Tv into w and the greedy policy into the solution, and returns
 // the extremes of Tv−v.
 func (d *discounted) improve() (lo, hi float64) {
-	if parts := numBlocks(d.states); parts == 1 {
-		lo, hi = d.improveBlock(0, d.states)
-	} else {
-		type extremes struct {
-			lo, hi float64
-			_      [6]float64 // keeps the parts on different cache lines
-		}
-		found := make([]extremes, parts)
-		blocks(d.states, func(part, from, to int) { found[part].lo, found[part].hi = d.improveBlock(from, to) })
-		lo, hi = math.Inf(1), math.Inf(-1)
-		for _, f := range found {
-			lo, hi = min(lo, f.lo), max(hi, f.hi)
-		}
-	}
 	d.sol.Sweeps++
 	d.sol.Improvements++
 	d.sol.Backups += d.states * d.actions
+	return d.across(d.improveBlock)
+}
+
+// across calls f for all states, in parts, and returns the extremes of what it returns.
+func (d *discounted) across(f func(from, to int) (lo, hi float64)) (lo, hi float64) {
+	parts := numBlocks(d.states)
+	if parts == 1 {
+		return f(0, d.states)
+	}
+	type extremes struct {
+		lo, hi float64
+		_      [6]float64 // keeps the parts on different cache lines
+	}
+	found := make([]extremes, parts)
+	blocks(d.states, func(part, from, to int) { found[part].lo, found[part].hi = f(from, to) })
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, f := range found {
+		lo, hi = min(lo, f.lo), max(hi, f.hi)
+	}
 	return lo, hi
 }
 
@@ -117,6 +125,47 @@ func (d *discounted) certify(lo, hi float64) bool {
 	return true
 }
 
+// mixes is modified policy iteration by Jacobi sweeps, which never have to be shifted: MacQueen's
+// bounds come closer by the rate at which policies forget where they started. It goes on while
+// that is fast, and reports whether the tolerance was met. Evaluations are as exact as the
+// policy is good.
+func (d *discounted) mixes() bool {
+	const slow, exactness = 0.85, 0.05 // of the span, after a sweep and after an evaluation
+	for d.sol.Sweeps < d.limit {
+		lo, hi := d.improve()
+		if d.certify(lo, hi) {
+			return true
+		}
+		if d.progress != nil {
+			d.progress(d.sol.Sweeps, d.sol.Bound)
+		}
+		d.v, d.w = d.w, d.v
+		for first, before := hi-lo, hi-lo; before > exactness*first; before = hi - lo {
+			if lo, hi = d.evaluate(); hi-lo > slow*before {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// evaluate moves v to r + γPv of the present policy, and returns the extremes of the change.
+func (d *discounted) evaluate() (lo, hi float64) {
+	lo, hi = d.across(func(from, to int) (lo, hi float64) {
+		lo, hi = math.Inf(1), math.Inf(-1)
+		for s := from; s < to; s++ {
+			d.w[s] = d.backup(s*d.actions+d.sol.Policy[s], d.gamma, d.v)
+			x := d.w[s] - d.v[s]
+			lo, hi = min(lo, x), max(hi, x)
+		}
+		return lo, hi
+	})
+	d.v, d.w = d.w, d.v
+	d.sol.Sweeps++
+	d.sol.Backups += d.states
+	return lo, hi
+}
+
 // iterate alternates rounds of Gauss-Seidel sweeps, in both directions, with two Jacobi
 // sweeps. The second bounds what is left; after only one, the states that were swept last
 // would have no residual, and the bounds would be loose. A round makes optimality sweeps
@@ -144,7 +193,7 @@ func (d *discounted) iterate(evaluations int, handOver bool) (*Solution, error) 
 		}
 		d.v, d.w = d.w, d.v
 		left := max(math.Abs(lo), math.Abs(hi))
-		if handOver && round > 2 && d.roundsLeft(left/before, hi-lo) > 20 {
+		if handOver && (round > 2 && d.roundsLeft(left/before, hi-lo) > 20 || round > 0 && d.width() <= narrow) {
 			return d.inexact()
 		}
 		shifts = shifts && left <= before
@@ -165,6 +214,17 @@ func (d *discounted) iterate(evaluations int, handOver bool) (*Solution, error) 
 	}
 	d.sol.Value = d.v
 	return &d.sol, ErrNotConverged
+}
+
+// width is how far a row of the present policy reaches from its own state.
+func (d *discounted) width() (width int) {
+	for s, a := range d.sol.Policy {
+		next, _ := d.Transition(s, a)
+		for _, t := range next {
+			width = max(width, s-int(t), int(t)-s)
+		}
+	}
+	return width
 }
 
 // roundsLeft is how many rounds bring a span to the tolerance, at a rate per round.
@@ -195,9 +255,13 @@ func (d *discounted) shift(lo, hi float64) float64 {
 // policy (see DiscountedSolver), which slow modes do not hold up.
 func (d *discounted) inexact() (*Solution, error) {
 	var solver DiscountedSolver
+	stalls := 8
+	if d.width() <= narrow { // evaluations are cheap and exact
+		stalls = 100
+	}
 	noise := rounding(d.Tabular, d.v) / (1 - d.gamma)
 	// An error says that rounding or slow modes allow no less: what follows does.
-	_, _ = solver.solve(d.v, d.sol.Policy, d.Tabular, d.gamma, max(d.tolerance-2*noise, noise)*(1-d.gamma)/2, 8, 4)
+	_, _ = solver.solve(d.v, d.sol.Policy, d.Tabular, d.gamma, max(d.tolerance-2*noise, noise)*(1-d.gamma)/2, stalls, 4)
 	d.sol.Sweeps += solver.linear.passes
 	d.sol.Backups += solver.linear.passes * d.states
 	if lo, hi := d.improve(); d.certify(lo, hi) {

@@ -11,7 +11,8 @@ import (
 // symmetric Gauss-Seidel sweeps. In the form of Eisenstat (1981) a product and its
 // preconditioning cost one pass over the rows. Slow modes, sets of states that are
 // hardly ever left, hold up sweeps for as long as they last, but cost this one
-// iteration each. Memory is kept between calls.
+// iteration each. Where rows reach but a few states around their own, as in queues, it
+// eliminates instead. Memory is kept between calls.
 type krylov struct {
 	n        int
 	start    []int // row s is start[s] : start[s+1], from middle[s] on above the diagonal
@@ -25,8 +26,13 @@ type krylov struct {
 	cos, sin []float64
 	left     []float64 // what is left of the residual, in the basis
 	y        []float64
-	passes   int // over the rows, so far
+	passes   int       // over the rows, so far
+	width    int       // how far a row reaches from the diagonal
+	band     []float64 // of I−γP, eliminated: 2·width+1 places for each row
 }
+
+// narrow is up to which width a band is eliminated, at a cost of narrow² for each state.
+const narrow = 8
 
 // restart is the dimension of the Krylov space.
 const restart = 40
@@ -43,7 +49,7 @@ func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
 			k.columns[j] = make([]float64, j+2)
 		}
 	}
-	k.next, k.prob = k.next[:0], k.prob[:0]
+	k.next, k.prob, k.width = k.next[:0], k.prob[:0], 0
 	for s, a := range pi {
 		i := s*m.actions + a
 		lo, hi := m.start[i], m.start[i+1]
@@ -58,6 +64,7 @@ func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
 				continue
 			}
 			k.next, k.prob = append(k.next, t), append(k.prob, gamma*prob[j])
+			k.width = max(k.width, s-int(t), int(t)-s)
 		}
 		if middle < 0 {
 			middle = len(k.next)
@@ -149,11 +156,52 @@ func (k *krylov) solve(v []float64, gamma, tolerance float64, limit, patience in
 		if idle >= patience {
 			return half
 		}
+		if k.width <= narrow {
+			k.eliminate(v)
+			continue
+		}
 		k.iterate(v, enough)
 		enough /= 10
 	}
 	lo, hi := k.residual(k.basis[0], v)
 	return (hi - lo) / 2
+}
+
+// eliminate adds to v its correction, whose residual is in basis[0], by elimination within a narrow
+// band. I−γP is diagonally dominant, so that it needs no pivots.
+func (k *krylov) eliminate(v []float64) {
+	k.passes += 2
+	x, w := k.basis[0], 2*k.width+1
+	k.band = resize(k.band, k.n*w)
+	clear(k.band)
+	for s := range x {
+		row := k.band[s*w : (s+1)*w]
+		row[k.width] = k.diagonal[s]
+		for j := k.start[s]; j < k.start[s+1]; j++ {
+			row[k.width+int(k.next[j])-s] = -k.prob[j]
+		}
+		for t := max(0, s-k.width); t < s; t++ {
+			factor := row[k.width+t-s]
+			if factor == 0 {
+				continue
+			}
+			above := k.band[t*w+k.width : (t+1)*w]
+			factor /= above[0]
+			into := row[k.width+t-s:]
+			for j := 1; j < len(above); j++ {
+				into[j] -= factor * above[j]
+			}
+			x[s] -= factor * x[t]
+		}
+	}
+	for s := k.n - 1; s >= 0; s-- {
+		above := k.band[s*w+k.width : (s+1)*w]
+		for j := 1; j < min(len(above), k.n-s); j++ {
+			x[s] -= above[j] * x[s+j]
+		}
+		x[s] /= above[0]
+	}
+	floats.Add(v, x)
 }
 
 // iterate is GMRES for the correction of v, whose residual is in basis[0], until the

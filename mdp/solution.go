@@ -19,9 +19,10 @@ const (
 
 // The methods. Automatic takes policy iteration for up to 100 states (discounted) or 500
 // (average), where its exact evaluations are cheapest. Beyond, it takes relative value
-// iteration (average), or modified policy iteration (discounted). If many rounds of the latter
-// would be left at the rate so far, it goes on with policy iteration whose evaluations
-// are inexact, as DiscountedSolver does.
+// iteration (average), or modified policy iteration (discounted): with Jacobi sweeps where
+// policies mix fast, else with Gauss-Seidel sweeps. If many of these would be left at the
+// rate so far, it goes on with policy iteration whose evaluations are inexact, as
+// DiscountedSolver does. It also does so where states only lead to close ones.
 const (
 	Automatic Method = iota
 	// ValueIteration makes Gauss-Seidel sweeps in alternating directions

@@ -54,12 +54,13 @@ func NewModel(m mdp.Model, o Option, gamma float64) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	next := mat.NewDense(n, b.columns, nil)
 	for k := o.Stages() - 1; k >= 0; k-- {
-		next := mat.NewDense(n, b.columns, nil)
+		next.Zero()
 		if err := b.stage(next, x, k); err != nil {
 			return nil, err
 		}
-		x = next
+		x, next = next, x
 	}
 	model := &Model{Initiation: make([]bool, n), Reward: make([]float64, n), gamma: gamma, next: mat.DenseCopyOf(x.Slice(0, n, 0, n))}
 	for s := range n {

@@ -1,6 +1,10 @@
 package options
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
 
 // Trial is what came of an option in a run so far, whoever chose it.
 type Trial struct {
@@ -55,16 +59,43 @@ func (d *Decider) Ask(q *Question, p *Problem) error {
 	return nil
 }
 
+// maxNumbers bounds the numbers that a rule may log of a decision.
+const maxNumbers = 64
+
+// CheckAnswer returns what is wrong with an answer.
+func (q *Question) CheckAnswer(a Answer) error {
+	if a.Option < 0 || a.Option >= len(q.Arms) {
+		return fmt.Errorf("the answer is option %d, and the options are 0 to %d", a.Option, len(q.Arms)-1)
+	}
+	if len(a.Numbers) > maxNumbers {
+		return fmt.Errorf("%d numbers for the log, at most %d can be kept", len(a.Numbers), maxNumbers)
+	}
+	for i, n := range a.Numbers {
+		switch {
+		case n.Name == "" || len(n.Name) > 100 || strings.ContainsFunc(n.Name, outsideNames):
+			return fmt.Errorf("%.100q names a number for the log; a name has 1 to 100 bytes: letters, digits, _, . and -", n.Name)
+		case n.Value-n.Value != 0:
+			return fmt.Errorf("the number %s for the log is %v, must be finite", n.Name, n.Value)
+		}
+		for _, before := range a.Numbers[:i] {
+			if before.Name == n.Name {
+				return fmt.Errorf("two numbers for the log have the name %s", n.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// outsideNames says that a name in the log must not have r: there are blanks between numbers, and = before each.
+func outsideNames(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-", r)
+}
+
 // Take returns the decision for the answer to a question, or says why it is none. Other is
 // the option of the largest mean value besides the greedy one, if that was chosen.
 func (q *Question) Take(a Answer) (Decision, error) {
-	if a.Option < 0 || a.Option >= len(q.Arms) {
-		return Decision{}, fmt.Errorf("the answer is option %d, and the options are 0 to %d", a.Option, len(q.Arms)-1)
-	}
-	for _, n := range a.Numbers {
-		if n.Value-n.Value != 0 {
-			return Decision{}, fmt.Errorf("the number %s for the log is %v, must be finite", n.Name, n.Value)
-		}
+	if err := q.CheckAnswer(a); err != nil {
+		return Decision{}, err
 	}
 	x := a.Option
 	dec := Decision{Step: q.Step, Choice: x, Option: q.Arms[x].Name, Explore: x != q.Greedy, Hold: q.hold(x), Capped: q.Capped, Share: q.Shares[x], Other: x}

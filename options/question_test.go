@@ -119,3 +119,19 @@ func TestBadDeclaredOptions(t *testing.T) {
 		}
 	}
 }
+
+// The names of numbers for the log can be read back from NAME=VALUE NAME=VALUE, and are distinct.
+func TestNamesOfLoggedNumbers(t *testing.T) {
+	q := &Question{Problem: &Problem{Arms: make([]Arm, 2)}}
+	for name, good := range map[string]bool{
+		"advantage": true, "p.best_of-2": true, "δ": true,
+		"": false, "a b": false, "a=1": false, "a\n": false, "a\u00a0b": false, strings.Repeat("x", 101): false,
+	} {
+		if err := q.CheckAnswer(Answer{Option: 1, Numbers: []Number{{Name: name, Value: 2}}}); (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if q.CheckAnswer(Answer{Numbers: []Number{{Name: "a", Value: 1}, {Name: "b", Value: 1}, {Name: "a", Value: 2}}}) == nil {
+		t.Error("two numbers of one name are accepted")
+	}
+}

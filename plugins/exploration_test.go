@@ -17,6 +17,9 @@ import (
 // A key of exploration is refused, or it can change what an agent does. Every key is tried with two
 // values beside every rule. Decisions or rewards must differ in some task.
 func TestEveryKeyOfExplorationHasAnEffectOrIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten processor seconds; make ci runs it")
+	}
 	keys := []struct{ key, one, other string }{ // "" leaves the key out
 		{"bound", `"U"`, `"V"`},
 		{"common", `true`, ``},

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -55,6 +56,18 @@ func (a *explorer) ended(l *lane, in *vector.Feedback, i int) (bool, error) {
 	return false, nil
 }
 
+// distinct returns an error if an option of the agent has the name of a declared one, by which
+// both are logged and what came of them is counted.
+func (a *explorer) distinct(l *lane, i int, arms []options.Arm) error {
+	for _, arm := range arms {
+		f := slices.IndexFunc(l.list, func(o options.DeclaredOption) bool { return o.Name == arm.Name })
+		if f >= 0 && !arm.Ends {
+			return a.refuse(i, a.config.Sources[l.files[f]].File, fmt.Errorf("option %q has the name of an option of the agent: give it another", arm.Name))
+		}
+	}
+	return nil
+}
+
 // follow notes that a lane follows an option from now on.
 func (a *explorer) follow(l *lane, in *vector.Feedback, i int, arm options.Arm) error {
 	l.current = -1
@@ -100,8 +113,16 @@ func (a *explorer) offer(ctx context.Context, in *vector.Feedback) error {
 	for f, source := range a.config.Sources {
 		made := make([][]options.DeclaredOption, len(lanes))
 		if source.Source != nil {
-			if err := source.Source.Options(ctx, seen, made); err != nil {
-				return named(err, "options "+source.File, lanes)
+			again := make([][]options.DeclaredOption, len(lanes))
+			for _, answer := range [][][]options.DeclaredOption{made, again} { // a source is asked too seldom to trust it with one answer
+				if err := source.Source.Options(ctx, seen, answer); err != nil {
+					return named(err, "options "+source.File, lanes)
+				}
+			}
+			for k, i := range lanes {
+				if len(made[k])+len(again[k]) > 0 && !reflect.DeepEqual(made[k], again[k]) {
+					return a.refuse(i, source.File, errors.New("the source was asked twice, and the options differ: they must depend on what was seen alone; draw from its seed"))
+				}
 			}
 		}
 		for k, i := range lanes {

@@ -520,6 +520,9 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		}
 		p.Least, p.Most = max(a.config.Commitment.Fixed, a.config.Commitment.Floor), a.config.Commitment.Most()
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
+		if err := a.distinct(l, i, p.Arms); err != nil {
+			return err
+		}
 		if a.trials {
 			l.remember(p)
 		}

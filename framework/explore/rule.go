@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/rlrun/rlrun/framework"
@@ -12,12 +13,10 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// asked is the memory for questions to Config.Rule: those of some lanes, and then again some
-// of them. A rule whose answer is another the second time is refused.
+// asked is the memory for questions to Config.Rule, of some lanes.
 type asked struct {
 	lanes     []int // of each question
 	questions []options.Question
-	all       []options.Question // with those that are asked again, which share their slices
 	answers   []options.Answer
 }
 
@@ -35,36 +34,41 @@ func (a *explorer) question(in *vector.Feedback, i int) error {
 	return a.decider.Ask(x, &a.problems[i])
 }
 
-// ask asks the rule for the lanes in asked.lanes. Questions number 1, 2, 4, … of a run are asked twice.
+// ask asks the rule for the lanes in asked.lanes. Questions number 1, 2, 4, … of a run are asked again,
+// in other company: the first of them alone, and then the others. A rule whose answer is another then is refused.
 func (a *explorer) ask(ctx context.Context) error {
 	q := &a.asked
 	n := len(q.lanes)
-	questions := append(q.all[:0], q.questions[:n]...)
-	for k, i := range q.lanes[:n] {
-		if d := a.lanes[i].decided; d&(d-1) == 0 {
-			q.lanes, questions = append(q.lanes, i), append(questions, questions[k])
-		}
-	}
-	q.all = questions
-	for len(q.answers) < len(questions) {
-		q.answers = append(q.answers, options.Answer{})
-	}
-	answers := q.answers[:len(questions)]
-	err := a.config.Rule.Choose(ctx, questions, answers)
-	if err != nil {
+	q.answers = slices.Grow(q.answers[:0], n)[:n]
+	if err := a.config.Rule.Choose(ctx, q.questions[:n], q.answers); err != nil {
 		return named(err, "rule "+a.config.RuleName, q.lanes)
 	}
-	for k, again := n, answers[n:]; k < len(questions); k++ {
-		first := 0
-		for q.lanes[first] != q.lanes[k] {
-			first++
-		}
-		if show(answers[first]) != show(again[k-n]) {
-			return a.broken(q.lanes[k], fmt.Errorf("the question of this decision was asked twice, and the answers are %s and %s: an answer must depend on its question alone; draw from its seed",
-				show(answers[first]), show(again[k-n])))
+	var again []int
+	for k, i := range q.lanes {
+		if d := a.lanes[i].decided; d&(d-1) == 0 {
+			again = append(again, k)
 		}
 	}
-	q.lanes = q.lanes[:n]
+	alone := min(1, len(again))
+	for _, part := range [][]int{again[:alone], again[alone:]} {
+		if len(part) == 0 {
+			continue
+		}
+		var questions []options.Question
+		var lanes []int
+		for _, k := range part {
+			questions, lanes = append(questions, q.questions[k]), append(lanes, q.lanes[k])
+		}
+		answers := make([]options.Answer, len(part))
+		if err := a.config.Rule.Choose(ctx, questions, answers); err != nil {
+			return named(err, "rule "+a.config.RuleName, lanes)
+		}
+		for x, k := range part {
+			if one, two := show(q.answers[k]), show(answers[x]); one != two {
+				return a.broken(lanes[x], fmt.Errorf("the question of this decision was asked twice, and the answers are %s and %s: an answer must depend on its question alone; draw from its seed", one, two))
+			}
+		}
+	}
 	return nil
 }
 

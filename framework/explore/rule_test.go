@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -69,6 +70,33 @@ func TestRuleOfAnybody(t *testing.T) {
 	}
 }
 
+// together is a rule of many lanes.
+type together func(questions []options.Question) int
+
+func (r together) Choose(_ context.Context, questions []options.Question, answers []options.Answer) error {
+	x := r(questions)
+	for i := range questions {
+		answers[i] = options.Answer{Option: x % len(questions[i].Arms)}
+	}
+	return nil
+}
+
+func (together) Close() error { return nil }
+
+// A rule of many lanes that counts its calls, or looks at how many lanes ask, is found as well.
+func TestQuestionsAreAskedAgainInOtherCompany(t *testing.T) {
+	calls := 0
+	for name, rule := range map[string]together{
+		"calls": func([]options.Question) int { calls++; return calls },
+		"lanes": func(q []options.Question) int { return len(q) },
+	} {
+		_, err := loop.Run(t.Context(), batch(t, []int{3, 4}, 50, paired(func(c *Config) { c.Rule, c.RuleName = rule, "./mine.py" })))
+		if err == nil || !strings.Contains(err.Error(), "asked twice") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A rule that breaks the contract is refused with the lane, the step and the file.
 func TestBadRules(t *testing.T) {
 	calls := 0
@@ -88,6 +116,9 @@ func TestBadRules(t *testing.T) {
 			calls++
 			return options.Answer{Numbers: []options.Number{{Name: "n", Value: float64(calls)}}}, nil
 		}, "asked twice"},
+		"one name": {func(*options.Question) (options.Answer, error) {
+			return options.Answer{Numbers: []options.Number{{Name: "n", Value: 1}, {Name: "n", Value: 2}}}, nil
+		}, "two numbers for the log have the name n"},
 		"panic": {func(q *options.Question) (options.Answer, error) { panic("lost") }, "panic: lost"},
 	} {
 		_, err := loop.Run(t.Context(), batch(t, []int{3, 4, 5}, 200, ruled(t, func(q *options.Question) (options.Answer, error) {
@@ -139,11 +170,15 @@ func TestBadOptions(t *testing.T) {
 		}
 		return o
 	}
+	calls := 0
 	for want, change := range map[string]func(o *options.DeclaredOption){
 		"action 2 in state 3 is not in 0..1": func(o *options.DeclaredOption) { o.Actions[3] = 2 },
 		"it never ends":                      func(o *options.DeclaredOption) { clear(o.End) },
 		"the task has 6":                     func(o *options.DeclaredOption) { o.End = o.End[1:] },
 		"is NaN":                             func(o *options.DeclaredOption) { o.End[0] = math.NaN() },
+		"6, 12 and 6 states":                 func(o *options.DeclaredOption) { o.Rows = make(mdp.Randomised, 6) },
+		"the source was asked twice":         func(o *options.DeclaredOption) { calls++; o.End[0] = 1 / float64(calls) },
+		"the name of an option of the agent": func(o *options.DeclaredOption) { o.Name = "member 1" },
 		"panic":                              func(o *options.DeclaredOption) { panic("lost") },
 	} {
 		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, 3))(t)

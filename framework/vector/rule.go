@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
@@ -77,6 +78,9 @@ func (p *RulePlugin) OpenRule(_ context.Context, params json.RawMessage, spec fr
 		return nil, p.isNo("rule")
 	}
 	rule, err := p.Rule(params, spec)
+	if err == nil && rule == nil {
+		err = errors.New("neither a rule nor an error was returned")
+	}
 	return eachRule(rule), err
 }
 
@@ -86,7 +90,17 @@ func (p *RulePlugin) OpenOptions(_ context.Context, params json.RawMessage, spec
 		return nil, p.isNo("source of options")
 	}
 	source, err := p.Options(params, spec)
+	if err == nil && source == nil {
+		err = errors.New("neither a source nor an error was returned")
+	}
 	return EachOptions(source), err
+}
+
+func invalidAnswer(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
+	}
+	return err
 }
 
 // eachRule answers one question after the other.
@@ -94,7 +108,9 @@ type eachRule options.Chooser
 
 func (r eachRule) Choose(_ context.Context, questions []options.Question, answers []options.Answer) error {
 	return eachLane(len(questions), func(i int) (err error) {
-		answers[i], err = r(&questions[i])
+		if answers[i], err = r(&questions[i]); err == nil {
+			err = invalidAnswer(questions[i].CheckAnswer(answers[i]))
+		}
 		return err
 	})
 }
@@ -107,7 +123,9 @@ type EachOptions options.OptionSource
 // Options implements OptionSource.
 func (s EachOptions) Options(_ context.Context, seen []options.Experience, made [][]options.DeclaredOption) error {
 	return eachLane(len(seen), func(i int) (err error) {
-		made[i], err = s(&seen[i])
+		if made[i], err = s(&seen[i]); err == nil {
+			err = invalidAnswer(options.CheckDeclared(made[i], seen[i].States, seen[i].Actions))
+		}
 		return err
 	})
 }

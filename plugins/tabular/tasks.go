@@ -112,7 +112,7 @@ func (p frozenLake) task() (*catalog.Task, error) {
 
 type garnet struct {
 	Limit
-	States    int    `json:"states,omitempty" jsonschema:"minimum=1,maximum=100000,default=10" jsonschema_description:"Number of states."`
+	States    int    `json:"states,omitempty" jsonschema:"minimum=1,maximum=10000000,default=10" jsonschema_description:"Number of states."`
 	Actions   int    `json:"actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=2" jsonschema_description:"Number of actions."`
 	Branching int    `json:"branching,omitempty" jsonschema:"minimum=1,default=3" jsonschema_description:"Successors of each state and action."`
 	Seed      uint64 `json:"seed,omitempty" jsonschema:"default=0" jsonschema_description:"Seed of the model. The model depends only on it, and not on the run."`

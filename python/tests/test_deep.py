@@ -250,7 +250,7 @@ def test_what_does_not_fit_is_refused() -> None:
     for params in ({"hidden": (3, 0)}, {"prior": ()}, {"prior": (-1.0,)}, {"prior": (1.0,) * 4}):
         with pytest.raises(rlrun.InvalidParams, match=next(iter(params))):
             small(**params)
-    for params in ({"rate": 0}, {"mask": 0}):
+    for params in ({"rate": 0}, {"mask": 0}, {"rate": 1e-320}, {"mask": 1e-300}):
         with pytest.raises(rlrun.InvalidParams, match="nothing would be learnt"):
             small(**params)
     with pytest.raises(rlrun.InvalidParams, match="centred takes the only prior away"):
@@ -263,6 +263,10 @@ def test_what_does_not_fit_is_refused() -> None:
             DeepBootstrapQ(**params)
     with pytest.raises(rlrun.Unsupported, match="no options of kind pair"):
         opened(small(), kinds=["members", "pair"])
+    with pytest.raises(rlrun.Unsupported, match="behaviour has no effect with exploration"):
+        opened(small(behaviour="z"), kinds=["members"])
+    with pytest.raises(rlrun.InvalidParams, match="capacity is 4 and batch 8"):
+        DeepQ(batch=8, capacity=4)
 
 
 def test_without_jax_the_extra_is_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 import os
 import pickle
 import signal
@@ -24,6 +25,7 @@ import pytest
 
 import rlrun
 from rlrun import _programs
+from rlrun.results import _estimate
 
 pytestmark = pytest.mark.usefixtures("program")
 
@@ -226,6 +228,30 @@ def test_what_a_class_uses_is_part_of_the_program(kind: str, tmp_path: Path) -> 
     assert name_of(values[0]) != name_of(values[1])
 
 
+def test_what_this_process_loaded_is_no_part_of_the_program(tmp_path: Path) -> None:
+    """A module that loads another when it is asked for it, as numpy may its random, is the same before and after."""
+    (tmp_path / "lazy").mkdir()
+    (tmp_path / "lazy" / "__init__.py").write_text(
+        "import importlib\ndef __getattr__(name): return importlib.import_module(f'lazy.{name}')\n"
+    )
+    (tmp_path / "lazy" / "part.py").write_text("import lazy\nX = 1\n")
+    source = textwrap.dedent(
+        """
+        import pathlib
+        import lazy, rlrun
+        from rlrun import _programs
+        class A(rlrun.Agent):
+            def select_action(self, observation): return lazy.part.X
+        for _ in range(2):
+            print(_programs.command(A, pathlib.Path("out"))["args"][-1])
+            lazy.part
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True, check=True)
+    first, second = done.stdout.split()
+    assert first == second
+
+
 def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path) -> None:
     """A program in a directory of others has the right name and does something else."""
     cls = greedy()
@@ -391,6 +417,7 @@ def test_failed_runs_raise_and_keep_the_others(tmp_path: Path) -> None:
 
     with pytest.raises(rlrun.ExperimentError, match=r"of 4 runs failed.*\n?.*ZeroDivisionError") as raised:
         rlrun.run({"environments": [BANDIT], "agents": [Fails], **SMALL}, output=tmp_path / "out", progress=False)
+    assert "Warning" not in str(raised.value)  # of the interpreter, which the author cannot cure
     runs = raised.value.results.runs
     assert set(runs["status"]) == {"ok", "failed"}
     assert runs["error"].str.contains("ZeroDivisionError").sum() == (runs["status"] == "failed").sum()
@@ -478,6 +505,22 @@ def test_progress(
     assert last.startswith("100%")
     assert last.rstrip().endswith("4 of 4 runs; bernoulli-bandit / Thompson")
     assert ("|" in last) == tqdm
+
+
+def test_one_run_has_no_intervals(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    config = {"environments": ["chain"], "agents": ["q-learning", "psrl"], "runs": 1, "steps": 20}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    assert len(results.plot().axes[0].lines) == 3
+    assert "nan" not in results._repr_html_()
+    assert "not decided" in repr(results.compare(pairs=["psrl", "q-learning"]))
+
+
+def test_an_estimate_has_the_digits_of_its_interval() -> None:
+    cases = [(1e9, 0.21, "1000000000 ± 0.21"), (2.5, math.nan, "2.5"), (0.0, 0.5, "0 ± 0.5"), (7.25, 0, "7.25")]
+    cases += [(123.456, 0.0123, "123.456 ± 0.012"), (1.5, 100, "1.5 ± 1e+02"), (83.4111, 9.2, "83.41 ± 9.2")]
+    for mean, half, text in cases:
+        assert _estimate({"mean": mean, "ci_low": mean - half, "ci_high": mean + half}) == text
 
 
 def test_figures_and_tables(tmp_path: Path) -> None:

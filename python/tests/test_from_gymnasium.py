@@ -284,6 +284,14 @@ def test_spaces_that_are_flattened() -> None:
         from_gymnasium(gs.Sequence(gs.Discrete(2)))
 
 
+def test_integers_that_the_host_does_not_have_are_refused_at_once() -> None:
+    beyond = gs.Box(0, 2**64 - 1, (1,), np.uint64)
+    for space in (beyond, gs.Dict({"a": beyond, "b": gs.Discrete(2)})):
+        with pytest.raises(ValueError, match=r"integers above 2\^63 - 1"):
+            from_gymnasium(space)
+    assert from_gymnasium(gs.Box(0, 2**63 - 1, (1,), np.uint64))[0].dtype == np.int64
+
+
 def test_products_are_numbered() -> None:
     """In the order of itertools.product; on request those of MultiDiscrete, too; never more than fit a table."""
     space = gs.Tuple((gs.Discrete(2, start=5), gs.Discrete(3, start=1)))

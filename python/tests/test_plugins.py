@@ -33,6 +33,7 @@ def test_gymnasium_keeps_every_rule(run, name: str) -> None:
     assert "keeps every rule" in run("plugin", "check", "--no-speed", f"gymnasium:{name}")
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said(run) -> None:
     text = run("plugin", "check", "gymnasium:FrozenLak-v1", fails=True)
     assert "Did you mean" in text

@@ -159,6 +159,7 @@ class Match(gymnasium.Env[Any, Any]):
 gymnasium.register("tests/Match-v0", entry_point=Match)
 
 
+@pytest.mark.slow
 def test_tables_of_boxes_of_integers(run, tmp_path: Path) -> None:
     """Agents with tables act in small boxes of integers as in any finite task. At random 1 in 3 actions is right."""
     plugin = {"plugin": "gymnasium:tests/Match-v0"}

@@ -161,13 +161,19 @@ def test_several_environments_have_scores(tmp_path):
     [
         ({"agents": {}}, "tune.agents: is missing"),
         ({"agents": {"sarsa": RANGES}}, "tune.agents.sarsa: there is no agent sarsa"),
-        ({"trials": 1}, "tune.trials: must be a whole number of at least 2"),
+        ({"trials": 1}, "tune.trials: must be at least 2"),
         ({"sampler": "grid"}, "tune.sampler: must be tpe, cma-es or random"),
         ({"budget": 3}, "tune.budget: unknown key"),
+        ({"halving": "false"}, "tune.halving: must be true or false"),
+        ({"metric": None}, "tune.metric: has no value"),
+        ({"agents": {"q-learning": [1]}}, "tune.agents.q-learning: must be a mapping"),
+        ({"agents": {"q-learning": {"step": {"values": 3}}}}, "step.values: must be a list"),
+        ({"agents": {"q-learning": {"step": {"low": 0.1, "high": 1, "log": "false"}}}}, "step.log: must be true or"),
+        ({"agents": {"q-learning": {"step": {"low": 0.1, "high": 1, "when": ["policy"]}}}}, "step.when: must be a map"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 1}}}}, "step: low must be less than high"),
         ({"agents": {"q-learning": {"step": {"low": 0, "high": 1, "log": True}}}}, "step.low: must be positive"),
-        ({"agents": {"q-learning": {"step": {"low": 0.1}}}}, "step.high: must be a finite number, not None"),
-        ({"agents": {"q-learning": {"step": {"low": 0.1, "high": float("nan")}}}}, "step.high: must be a finite"),
+        ({"agents": {"q-learning": {"step": {"low": 0.1}}}}, "step.high: is missing"),
+        ({"agents": {"q-learning": {"step": {"low": 0.1, "high": float("nan")}}}}, "step.high: must be a number"),
         ({"agents": {"q-learning": {"step": {"values": [1, 1]}}}}, "step.values: needs two different values"),
         ({"agents": {"q-learning": {"step": {"values": [1, 2], "log": True}}}}, "step.log: has no effect"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2.5, "integer": True}}}}, "must be whole numbers"),
@@ -193,6 +199,7 @@ def test_a_setting_that_is_refused_is_named(tmp_path):
         rlrun.tune(config(agents={"q-learning": ranges}), output=tmp_path, progress=False)
 
 
+@pytest.mark.slow
 def test_classes_and_failing_settings(tmp_path):
     class Fixed(rlrun.Agent):
         arm: int = rlrun.param(0, "The action.", minimum=0, maximum=3)
@@ -221,6 +228,27 @@ def test_classes_and_failing_settings(tmp_path):
     failed = found.trials.query("arm >= 2")
     assert (failed["state"] == "failed").all()
     assert found.best["fixed"]["arm"] == found.trials.query("arm < 2")["arm"].max()
+
+
+@pytest.mark.slow
+def test_if_every_setting_fails_the_error_is_told(tmp_path):
+    class Fails(rlrun.Agent):
+        def __init__(self, x: float = 0) -> None: ...
+        def begin(self, spec, seed): ...
+        def select_action(self, observation):
+            raise ValueError("boom")
+
+        def update(self, t): ...
+
+    c = config(agents={"Fails": {"x": {"low": 0, "high": 1}}}, trials=2) | {"agents": [Fails]}
+    with pytest.raises(rlrun.ExperimentError, match=r"every setting of Fails .* the first: .*ValueError: boom"):
+        rlrun.tune(c, output=tmp_path, progress=False)
+
+
+def test_ranges_of_numpy(tmp_path):
+    step = {"low": np.float32(0.25), "high": np.int64(1)}
+    found = rlrun.tune(config(agents={"q-learning": {"step": step}}, trials=2, runs=2), output=tmp_path, progress=False)
+    assert found.trials["step"].between(0.25, 1).all()
 
 
 def test_ranges_come_after_those_that_they_depend_on():
@@ -278,6 +306,7 @@ def test_one_environment_has_no_sensitivity():
     assert m["tuned"] == m["one"]
 
 
+@pytest.mark.slow
 def test_sensitivity(tmp_path):
     sweep = {"plugin": "q-learning", "sweep": {"step": [0.01, 0.5], "epsilon": [0.1, 1]}}
     c = {"environments": [{"plugin": "chain"}], "agents": [{"plugin": "random"}, sweep], "runs": 12, "steps": 300}

@@ -36,8 +36,9 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
 
     frame = results._query("SELECT * FROM curves WHERE mean IS NOT NULL ORDER BY environment, agent, step")
     if metric not in (known := sorted(set(frame["metric"]))):
-        raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {', '.join(known)}")
-    frame = frame[frame["metric"] == metric]
+        there = ", ".join(known) or "none: no run of it is ok"
+        raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {there}")
+    frame = frame[frame["metric"] == metric].astype({"ci_low": float, "ci_high": float})  # one run has no intervals
     order = results.summary[results.summary["metric"] == metric]
     environments, agents = list(order["environment"].unique()), list(order["agent"].unique())
     tasks = json.loads(found.read_text()) if (found := results.directory / "environments.json").exists() else {}
@@ -59,7 +60,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             if metric == "reward" and (gain := tasks.get(environment, {}).get("gain")) is not None:
                 axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
             late = here[here["step"] >= here["step"].max() / 20]  # the noise of the first steps sets no axis
-            low, high = late[["mean", "ci_low"]].min().min(), late[["mean", "ci_high"]].max().max()
+            low, high = late[["mean", "ci_low"]].min(axis=None), late[["mean", "ci_high"]].max(axis=None)
             axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
             axis.set(title=environment, xlabel="step", xscale="log" if log else "linear")
         for axis in axes[:, 0]:

@@ -130,6 +130,8 @@ def _box(space: gs.Box[Any]) -> spaces.Box:
         with np.errstate(over="ignore"):
             low, high = (np.asarray(b, np.float64) for b in (space.low, space.high))
     else:
+        if dtype == np.uint64 and np.any(space.bounded_above & (space.high > np.iinfo(np.int64).max)):
+            raise ValueError(f"integers above 2^63 - 1, which int64 does not have, in {space}")
         name = "uint8" if dtype == np.uint8 else "int64"
         low, high = (bound for bound, _ in _exact(space))
     return spaces.Box(low, high, space.shape, cast(Any, name))

@@ -8,6 +8,7 @@ alone would lack these values. The file is digested by the host as any program.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import inspect
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import types
 import typing
+import warnings
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import MISSING
@@ -85,6 +87,12 @@ def _write(cls: type, output: Path) -> str:
             {type(MISSING): lambda _: "MISSING"}, cloudpickle.Pickler.dispatch_table
         )
 
+        def reducer_override(self, x: Any) -> Any:  # which writes the submodules that a function names, if loaded
+            if isinstance(x, types.FunctionType):
+                with contextlib.suppress(ValueError):  # of a name that has no value yet
+                    _load_named(x)
+            return super().reducer_override(x)
+
     hints = {c: _hints(c) for c in cls.__mro__ if not _importable(c)}
     data = io.BytesIO()
     try:
@@ -93,7 +101,7 @@ def _write(cls: type, output: Path) -> str:
         raise TypeError(f"{cls.__name__} uses something that no other process can have: {e}") from e
     meaning = _pickles.meaning(data.getvalue())
     identity = hashlib.sha256(_PYTHON.encode() + meaning)
-    path = output / FOLDER / f"{cls.__name__}-{identity.hexdigest()[:16]}.pickle"
+    path = output / FOLDER / f"{cls.__name__[:64]}-{identity.hexdigest()[:16]}.pickle"
     for own in (path.parent, path):
         if own.is_symlink():
             raise ValueError(f"{own} is a link, and nothing is written through links in an output directory: remove it")
@@ -105,6 +113,19 @@ def _write(cls: type, output: Path) -> str:
     replace(path.with_suffix(".py"), "\n".join("".join(getlines(file)) for file in files).encode())
     replace(path, header.encode() + b"\n" + data.getvalue())
     return str(path)
+
+
+def _load_named(f: types.FunctionType) -> None:
+    """Load what modules load when it is first asked for, as numpy does its random: so it does not matter what did."""
+    used = inspect.getclosurevars(f)
+    found = [m for m in (*used.globals.values(), *used.nonlocals.values()) if isinstance(m, types.ModuleType)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module in found:  # and those that it has
+            for name in f.__code__.co_names:
+                with contextlib.suppress(Exception):
+                    value = getattr(module, name)
+                    found += [value] * (isinstance(value, types.ModuleType) and value not in found)
 
 
 def replace(path: Path, data: bytes) -> None:

@@ -91,16 +91,18 @@ class RuleInstance:
 
     def _all(self, d: Decisions, rows: NDArray[Any]) -> tuple[Any, Mapping[str, Any]]:
         out = self.rule.choose(d)  # type: ignore[arg-type]
-        answer, log = out if isinstance(out, tuple) else (out, {})
+        answer, log = _parts(out)
         if np.ma.is_masked(answer):
             raise InvalidAnswer(f"choose answered masked numbers ({shown(answer)}): fill them in")
         answer = np.asarray(answer)
         if answer.shape != (len(d),):
             raise InvalidAnswer(f"choose answered an array of shape {answer.shape} for {len(d)} decisions")
         if answer.dtype.kind not in "iu":
-            bad = [i for i, x in enumerate(answer.tolist()) if type(x) is not int]
-            error = InvalidAnswer(f"choose answered {answer[bad[0]]!r}, which is not the number of an option")
-            blame(error, int(rows[bad[0]]))
+            bad = next((i for i, x in enumerate(answer.tolist()) if type(x) is not int), 0)
+            error = InvalidAnswer(
+                f"choose answered {answer[bad]!r}, which is not the number of an option, in an array of {answer.dtype}"
+            )
+            blame(error, int(rows[bad]))
             raise error
         for name, logged in log.items():
             column = any_array(logged, f"the numbers {name!r} for the log").astype(np.float64)
@@ -123,7 +125,7 @@ class RuleInstance:
         for i, row in enumerate(rows.tolist()):
             try:
                 out = self.rule.choose(d[i])  # type: ignore[arg-type]
-                answer, numbers = out if isinstance(out, tuple) else (out, {})
+                answer, numbers = _parts(out)
                 if not isinstance(answer, (int, np.integer)) or isinstance(answer, bool):
                     raise InvalidAnswer(f"choose answered {answer!r}, which is not the number of an option")
                 if not 0 <= answer < d.values.shape[1]:
@@ -140,6 +142,16 @@ class RuleInstance:
 
     def close(self) -> None:
         """Nothing is left to do."""
+
+
+def _parts(out: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Return what a rule chose, and its numbers for the log."""
+    answer, log = out if isinstance(out, tuple) and len(out) == 2 else (out, {})
+    if isinstance(answer, tuple) or not isinstance(log, Mapping) or any(type(name) is not str for name in log):
+        raise InvalidAnswer(
+            f"choose answered {shown(out)}: it returns what it chose, or (what it chose, numbers for the log by name)"
+        )
+    return answer, log
 
 
 def _not_offered(answer: int, n: int, lane: int) -> InvalidAnswer:

@@ -269,8 +269,8 @@ class _Host:
                     self.process.send_signal(signal.SIGINT)
                 for _ in self._states():
                     pass
-                self.process.wait()
-                return self.said().partition("; go on with")[0]
+                ended = self.process.wait() == 0  # it was interrupted when it had come to its end
+                return "interrupted" if ended else self.said().partition("; go on with")[0]
             except KeyboardInterrupt:
                 continue
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -100,7 +101,7 @@ class Results:
         self,
         *,
         metric: str | None = None,
-        pairs: str | tuple[str, str] | None = None,
+        pairs: str | Sequence[str] | None = None,
         against: str | None = None,
         margin: float | Mapping[str, float] | None = None,
         alpha: float | None = None,
@@ -135,7 +136,7 @@ class Results:
     def _repr_html_(self) -> str:
         """Return the summary for notebooks: means ± half the width of their 95 % intervals."""
         rows = self.summary.dropna(subset=["mean"])
-        text = [f"{m:.4g} ± {(h - m):.2g}" for m, h in zip(rows["mean"], rows["ci_high"], strict=True)]
+        text = [_estimate(row) for _, row in rows.iterrows()]
         keys = ["environment", "agent", "n", "failed"]
         table = rows[[*keys, "metric"]].assign(text=text).pivot_table("text", keys, "metric", "first", sort=False)
         return f"<p>{html.escape(str(self.directory))}</p>{table.fillna('').to_html()}"
@@ -186,6 +187,14 @@ class Results:
             raise ValueError(f"{len(wanted) - len(found)} runs of results.db have no record: {says}")
         for key in sorted(found):
             yield found[key]
+
+
+def _estimate(row: Mapping[str, float]) -> str:
+    """Return a mean with all digits that its interval has, ± half of the interval if there is one."""
+    mean, half = row["mean"], (row["ci_high"] - row["ci_low"]) / 2
+    if not half > 0:
+        return f"{mean:.4g}"
+    return f"{mean:.{max(4, 2 + math.ceil(math.log10(abs(mean) / half or 1)))}g} ± {half:.2g}"
 
 
 def read_results(directory: str | Path) -> Results:
@@ -249,7 +258,7 @@ class Comparison:
 def compare(
     *directories: str | Path,
     metric: str | None = None,
-    pairs: str | tuple[str, str] | None = None,
+    pairs: str | Sequence[str] | None = None,
     against: str | None = None,
     margin: float | Mapping[str, float] | None = None,
     alpha: float | None = None,
@@ -276,7 +285,7 @@ def compare(
 
     """
     options: dict[str, object] = {"metric": metric, "against": against, "alpha": alpha, "correction": correction}
-    options["pairs"] = ",".join(pairs) if isinstance(pairs, tuple) else pairs
+    options["pairs"] = pairs if pairs is None or isinstance(pairs, str) else ",".join(pairs)
     from rlrun.client import program  # noqa: PLC0415  plugins do without it
 
     command = [program(), "compare", "--json"]

@@ -11,6 +11,7 @@ import copy
 import hashlib
 import json
 import math
+import re
 import subprocess
 import sys
 import warnings
@@ -20,10 +21,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlrun import _programs
 from rlrun._goodness import Goodness
 from rlrun.experiment import Experiment, ExperimentError, _number, _plain, run
-from rlrun.results import Comparison, Results, _pandas
+from rlrun.results import Comparison, Results, _estimate, _pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +48,8 @@ class Trial:
     """Runs in each environment."""
     score: float = math.nan
     """Mean of the metric over runs, or of the scores where there are several environments; larger is better."""
+    error: str = ""
+    """Of its first run that failed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,8 +89,7 @@ class Tuning:
         lines.append(f"On {count:,} fresh runs of each agent:")
         rows = self.results.summary.query("metric == @self.metric")
         for _, row in rows.iterrows():
-            half = (row["ci_high"] - row["ci_low"]) / 2
-            lines.append(f"  {row['environment']}, {row['agent']}: {self.metric} {row['mean']:.4g} ± {half:.2g}")
+            lines.append(f"  {row['environment']}, {row['agent']}: {self.metric} {_estimate(row)}")
         if rows["agent"].nunique() > 1:
             lines.append(repr(self.compare()))
         return "\n".join(lines)
@@ -133,9 +134,11 @@ def tune(
             raise ValueError(
                 f"{directory / name} is a link, and nothing is written through links in an output directory"
             )
-    config = _plain(config, directory)
+    config = _checked("-", _plain(config, directory))
     for key in ("output", "outputs"):
         config.pop(key, None)
+    from rlrun._programs import replace  # noqa: PLC0415  plugins do without it
+
     search = _Search(config, directory, progress, flags)
     _claim(directory, config)
     tried = search.run()
@@ -147,7 +150,7 @@ def tune(
     ]
     results = run(final, output=directory / "evaluation", progress=progress, flags=flags)
     found = Tuning(directory, tried, results, search.metric)
-    _programs.replace(directory / "trials.csv", found.trials.to_csv(index=False).encode())
+    replace(directory / "trials.csv", found.trials.to_csv(index=False).encode())
     return found
 
 
@@ -155,17 +158,20 @@ def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str
     """Return a config as a mapping of its own."""
     if isinstance(experiment, Experiment):
         experiment = experiment.config
-    if isinstance(experiment, Mapping):
-        return dict(experiment)
+    return dict(experiment) if isinstance(experiment, Mapping) else _checked(str(experiment))
+
+
+def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a config as the host reads it, from a file or the standard input; raise ValueError if tune is wrong."""
     from rlrun.client import program  # noqa: PLC0415
 
-    done = subprocess.run(
-        [program(), "tune", "--print", "--", str(experiment)], capture_output=True, encoding="utf-8", check=False
-    )
+    command, given = [program(), "tune", "--print", "--", name], json.dumps(config, default=_number)
+    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
-        raise ExperimentError(done.stderr.strip().removeprefix("rlrun: "))
-    config: dict[str, Any] = json.loads(done.stdout)
-    return config
+        said = re.sub(r"(?m)^(rlrun: )?(stdin:\d+: )?", "", done.stderr.strip())
+        raise (ValueError if said.startswith("tune") else ExperimentError)(said)
+    checked: dict[str, Any] = json.loads(done.stdout)
+    return checked
 
 
 def _claim(directory: Path, config: Mapping[str, Any]) -> None:
@@ -175,8 +181,10 @@ def _claim(directory: Path, config: Mapping[str, Any]) -> None:
     path, now = directory / "tune.json", {key: value for key, value in config.items() if key not in _NO_MATTER}
     text = json.dumps(now, indent=1, sort_keys=True, default=_number)
     if not path.exists():
+        from rlrun._programs import replace  # noqa: PLC0415  plugins do without it
+
         directory.mkdir(parents=True, exist_ok=True)
-        _programs.replace(path, text.encode())
+        replace(path, text.encode())
         return
     was, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
     if differ := sorted(key for key in was | now if was.get(key) != now.get(key)):
@@ -196,14 +204,11 @@ class _Search:
         self.config = {key: value for key, value in config.items() if key != "tune"}
         self.directory, self.progress, self.flags = directory / "search", progress, flags
         spec = config.get("tune")
-        if not isinstance(spec, Mapping) or not isinstance(spec.get("agents"), Mapping) or not spec["agents"]:
+        if not spec or not spec.get("agents"):
             raise ValueError("tune.agents: is missing: it maps the label of an agent to the ranges of its parameters")
-        known = {"agents", "trials", "runs", "sampler", "halving", "metric"}
-        if unknown := set(spec) - known:
-            raise ValueError(f"tune.{min(unknown)}: unknown key; there are {', '.join(sorted(known))}")
-        self.trials, self.runs = _count(spec, "trials", 32), _count(spec, "runs", 16)
-        self.halving, self.metric = bool(spec.get("halving", True)), str(spec.get("metric", "reward"))
-        self.sampler = str(spec.get("sampler", "tpe"))
+        self.trials, self.runs = spec.get("trials", 32), spec.get("runs", 16)
+        self.halving, self.metric = spec.get("halving", True), spec.get("metric", "reward")
+        self.sampler = spec.get("sampler", "tpe")
         self.components: dict[str, dict[str, Any]] = {}
         for i, c in enumerate(config["agents"]):
             label = str(c.get("name") or c["plugin"])
@@ -255,8 +260,6 @@ class _Search:
             "cma-es": optuna.samplers.CmaEsSampler,
             "random": optuna.samplers.RandomSampler,
         }
-        if self.sampler not in samplers:
-            raise ValueError(f"tune.sampler: must be tpe, cma-es or random, not {self.sampler!r}")
         more = {"consider_pruned_trials": True, "warn_independent_sampling": False} if self.sampler == "cma-es" else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -329,6 +332,8 @@ class _Search:
             if e.results is None:
                 raise self._explained(e, labels) from None
             results = e.results
+        for label, errors in results.runs[results.runs["error"] != ""].groupby("agent")["error"]:
+            labels[label].error = errors.iloc[0]
         if not (results.runs["status"] == "ok").any():
             return {}
         self.scale = self.scale or Goodness.of(results, self.metric)  # of the first stage, which has several agents
@@ -394,10 +399,6 @@ class _Range:
 
     @classmethod
     def of(cls, at: str, key: str, spec: Any) -> _Range:
-        if not isinstance(spec, Mapping):
-            raise ValueError(f"{at}: must be a mapping with low and high, or with values, not {spec!r}")
-        if unknown := set(spec) - {"low", "high", "log", "integer", "values", "when"}:
-            raise ValueError(f"{at}.{min(unknown)}: unknown key; there are low, high, log, integer, values and when")
         when = dict(spec.get("when") or {})
         if "values" in spec:
             if others := set(spec) - {"values", "when"}:
@@ -406,7 +407,9 @@ class _Range:
             if len(values) < 2:
                 raise ValueError(f"{at}.values: needs two different values; one value belongs into params")
             return cls(key, values=values, when=when)
-        low, high = (_finite(f"{at}.{name}", spec.get(name)) for name in ("low", "high"))
+        if missing := {"low", "high"} - set(spec):
+            raise ValueError(f"{at}.{max(missing)}: is missing: a range has low and high, or values")
+        low, high = spec["low"], spec["high"]
         if not low < high:
             raise ValueError(f"{at}: low must be less than high, and {low} is not less than {high}")
         if spec.get("log") and low <= 0:
@@ -439,12 +442,6 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _finite(at: str, x: Any) -> float:
-    if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):
-        raise ValueError(f"{at}: must be a finite number, not {x!r}")
-    return x
-
-
 def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
     """Return ranges so that each comes after those that its when names."""
     done: dict[str, _Range] = {}
@@ -473,7 +470,7 @@ def _settings(ranges: list[_Range], trial: Any) -> Settings:
 def _best(trials: list[Trial]) -> Trial:
     complete = [t for t in trials if t.state == "complete"]
     if not complete:
-        raise ExperimentError(f"every setting of {trials[0].agent} that was tried failed")
+        raise ExperimentError(f"every setting of {trials[0].agent} that was tried failed, the first: {trials[0].error}")
     return max(complete, key=lambda t: (t.score, -t.number))
 
 
@@ -487,13 +484,6 @@ def _runs(trials: list[Trial]) -> int:
 
 def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _count(spec: Mapping[str, Any], key: str, default: int) -> int:
-    n = spec.get(key, default)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise ValueError(f"tune.{key}: must be a whole number of at least 2, not {n!r}")
-    return n
 
 
 def _path(key: str) -> list[str]:

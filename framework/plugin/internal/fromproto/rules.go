@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/options"
@@ -78,26 +76,10 @@ func (q *Questions) Read(m *pb.RuleRequest) ([]options.Question, error) {
 	return q.questions, nil
 }
 
-// maxNumbers bounds the numbers that a rule may log of a decision.
-const maxNumbers = 64
-
-// outsideNames says that a name in the log must not have r: there are blanks between numbers, and = before each.
-func outsideNames(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-", r)
-}
-
 // Answers reads the answers of a rule.
 func Answers(answers []options.Answer, r *pb.RuleReply) error {
 	var err error
 	chosen := read[int32](&err, nil, "options", r.Options, len(answers))
-	if len(r.Names) > maxNumbers {
-		return fmt.Errorf("%d numbers for the log, at most %d can be kept", len(r.Names), maxNumbers)
-	}
-	for _, name := range r.Names {
-		if name == "" || len(name) > 100 || strings.ContainsFunc(name, outsideNames) {
-			return fmt.Errorf("%.100q names a number for the log; a name has 1 to 100 bytes: letters, digits, _, . and -", name)
-		}
-	}
 	numbers := read[float64](&err, nil, "numbers", r.Numbers, len(answers)*len(r.Names))
 	if err != nil {
 		return err

@@ -2,12 +2,16 @@ package subprocess
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"sync"
 )
 
 // maxLine bounds what is kept of a line.
 const maxLine = 500
+
+// told matches records of hclog that tell no trouble. They are in the host's log.
+var told = regexp.MustCompile(`^\{"@level": ?"(trace|debug|info)"`)
 
 // Tail keeps the last lines of several streams, and the line with which a Go
 // program began to die, which the traces that follow would push out.
@@ -56,7 +60,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 }
 
 func (t *Tail) add(line string) {
-	if line == "" {
+	if line == "" || told.MatchString(line) {
 		return
 	}
 	if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {

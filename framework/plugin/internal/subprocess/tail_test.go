@@ -20,6 +20,7 @@ func TestTail(t *testing.T) {
 		{"no end", "a\nb", []string{"a", "b"}},
 		{"empty lines", "a\n\n \nb\r\n", []string{"a", "b"}},
 		{"a long line", "a\n" + long + "\nb\n", []string{"a", long[:maxLine], "b"}},
+		{"records of a log", `{"@level": "info","@message":"a"}` + "\nb\n" + `{"@level":"warn","@message":"c"}` + "\n", []string{"b", `{"@level":"warn","@message":"c"}`}},
 		{"a panic in sight", "panic: oh\nb\n", []string{"panic: oh", "b"}},
 		{"a panic out of sight", "a\npanic: oh\n\ngoroutine 1 [running]:\nb\nc\n", []string{"panic: oh", "…", "goroutine 1 [running]:", "b", "c"}},
 	} {

@@ -57,7 +57,9 @@ class _Networks(rlrun.VectorAgent):
     warmup: int = rlrun.param(128, "Steps before the first update.", minimum=1)
     period: int = rlrun.param(1, "Steps from one time of updates to the next.", minimum=1)
     updates: int = rlrun.param(1, "Updates each time.", minimum=1)
-    target: int = rlrun.param(4, "Updates from one copy of the networks, for targets, to the next.", minimum=1)
+    target: int = rlrun.param(
+        4, "Updates from one copy of the networks, for targets, to the next.", minimum=1, maximum=2**31 - 1
+    )
     double: bool = rlrun.param(
         False, "Whether a target takes the action that the networks hold to be best, and not their copy (double Q)."
     )
@@ -74,8 +76,12 @@ class _Networks(rlrun.VectorAgent):
                 "which they take in turns"
             )
         for name in ("rate", "mask"):
-            if getattr(self, name) == 0:
-                raise rlrun.InvalidParams(f"{name} is 0: nothing would be learnt")
+            if np.float32(value := getattr(self, name)) == 0:
+                raise rlrun.InvalidParams(f"{name} is {value:g}, which is 0 in float32: nothing would be learnt")
+        if self.capacity < self.batch:
+            raise rlrun.InvalidParams(
+                f"capacity is {self.capacity} and batch {self.batch}: an update learns from no more steps than are kept"
+            )
         without = {
             f"behaviour {self.behaviour}": _EPSILON * (self.behaviour in ("member", "mean")),
             "epsilon_start equal to epsilon": ("decay",) * (self.epsilon_start == self.epsilon),
@@ -365,6 +371,8 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         """Let the host decide: the networks get heads that value the policies of the members and of their mean."""
         if other := set(kinds) - {"drawn-member", "members", "constants"}:
             raise rlrun.Unsupported(f"there are no options of kind {min(other)}")
+        if self.behaviour != type(self).behaviour:
+            raise rlrun.Unsupported("behaviour has no effect with exploration, as the host decides: leave it out")
         self.kinds, self.design = kinds, self.design._replace(heads=True)
         self._compile()
 
