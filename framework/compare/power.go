@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -46,7 +47,7 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 		for _, p := range pairs {
 			a, b := &c.Agents[p[0]], &c.Agents[p[1]]
 			x, y := c.values[cell{env, p[0]}], c.values[cell{env, p[1]}]
-			if x == nil || y == nil {
+			if x == nil || y == nil || a.input.Summary.Meta.Skips(env, a.Agent) || b.input.Summary.Meta.Skips(env, b.Agent) {
 				continue
 			}
 			s := Power{Environment: env, A: a.Label, B: b.Label, Difference: c.margin(env)}
@@ -61,6 +62,9 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 			}
 			out = append(out, s)
 		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no two of these agents are run in one environment")
 	}
 	for i := range out {
 		s := &out[i]

@@ -199,6 +199,8 @@ func (a *aggregator) check(rec *Record) (*sample, error) {
 	return s, a.checkOK(rec)
 }
 
+var errBeyond = errors.New("the experiment has no such run")
+
 // own refuses an entry that is not of the experiment.
 func (a *aggregator) own(e *Entry) (*sample, error) {
 	s := a.samples[cell{e.Environment, e.Agent}]
@@ -209,7 +211,7 @@ func (a *aggregator) own(e *Entry) (*sample, error) {
 		return nil, fmt.Errorf("is of another experiment, with another seed or other parameters (its identity is %.40q, this experiment's %q)", e.Experiment, want)
 	}
 	if a.meta.Runs > 0 && e.Run >= a.meta.Runs {
-		return nil, fmt.Errorf("the experiment has %d runs, counted from 0", a.meta.Runs)
+		return nil, fmt.Errorf("%w: runs is %d in experiment.yaml, and runs count from 0", errBeyond, a.meta.Runs)
 	}
 	return s, nil
 }
@@ -218,7 +220,11 @@ func (a *aggregator) own(e *Entry) (*sample, error) {
 func refused(e *Entry, err error) error {
 	err = fmt.Errorf("run %d of %s in %s: %w", e.Run, e.Agent, e.Environment, err)
 	if at := e.at.String(); at != "" {
-		err = fmt.Errorf("%s %w: %w; move the file away, and resume", at, ErrDamaged, err)
+		advice := "move the file away, and resume"
+		if errors.Is(err, errBeyond) {
+			advice = "if runs was another number, restore experiment.yaml: the records are good; if it was not, " + advice
+		}
+		err = fmt.Errorf("%s %w: %w; %s", at, ErrDamaged, err, advice)
 	}
 	return err
 }

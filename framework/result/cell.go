@@ -20,10 +20,12 @@ func CSVCell(field string) string {
 	if r, _ := utf8.DecodeRuneInString(begin); begin == "" || !strings.ContainsRune("=+-@＝＋－＠", r) {
 		return field
 	}
-	if _, err := strconv.ParseFloat(field, 64); err == nil {
-		return field
+	for word := range strings.FieldsSeq(field) {
+		if _, err := strconv.ParseFloat(word, 64); err != nil {
+			return "'" + field
+		}
 	}
-	return "'" + field
+	return field // numbers
 }
 
 // CSVNumber returns a number as a cell of a CSV file.

@@ -112,38 +112,41 @@ func fitTable(s *Summary, env string, width int) string {
 
 const deltaTitle = "cumulative reward vs first"
 
-// column is one column of a table: a header and a cell an agent.
-type column struct {
-	header string
-	cell   func(agent string) string
+// Column is one column of a table: a header and a cell for each agent.
+type Column struct {
+	Header string
+	Cell   func(agent string) string
+}
+
+// Columns are those of a table of an environment: labels, how runs ended, and metrics.
+func (s *Summary) Columns(env string, ms []Metric) []Column {
+	cols := []Column{{"agent", func(agent string) string { return agent }}}
+	count := func(header string, always bool, of func(*Ended) int) {
+		all, by := 0, map[string]int{}
+		for i := range s.Counts {
+			if c := &s.Counts[i]; c.Environment == env {
+				by[c.Agent] = of(&c.Ended)
+				all += by[c.Agent]
+			}
+		}
+		if always || all > 0 {
+			cols = append(cols, Column{header, func(agent string) string { return strconv.Itoa(by[agent]) }})
+		}
+	}
+	count("runs", true, func(e *Ended) int { return e.OK })
+	count("failed", false, func(e *Ended) int { return e.Failed })
+	count("missing", false, func(e *Ended) int { return e.Missing })
+	count("not needed", false, func(e *Ended) int { return e.NotNeeded })
+	for _, m := range ms {
+		cols = append(cols, Column{s.Meta.Define(m).Title, func(agent string) string { return s.Cell(env, agent, m) }})
+	}
+	return cols
 }
 
 func render(s *Summary, env string, ms []Metric, delta bool) string {
-	cols := []column{{"agent", func(agent string) string { return agent }}}
-	count := func(header string, of func(*Count) int) column {
-		return column{header, func(agent string) string { return strconv.Itoa(of(s.Count(env, agent))) }}
-	}
-	cols = append(cols, count("runs", func(c *Count) int { return c.OK }))
-	var all Ended
-	for _, agent := range s.Meta.Agents {
-		all.Add(s.Count(env, agent).Ended)
-	}
-	if all.Failed > 0 {
-		cols = append(cols, count("failed", func(c *Count) int { return c.Failed }))
-	}
-	if all.Missing > 0 {
-		cols = append(cols, count("missing", func(c *Count) int { return c.Missing }))
-	}
-	if all.NotNeeded > 0 {
-		cols = append(cols, count("not needed", func(c *Count) int { return c.NotNeeded }))
-	}
-	for _, m := range ms {
-		cols = append(cols, column{s.Meta.Define(m).Title, func(agent string) string {
-			return s.Cell(env, agent, m)
-		}})
-	}
+	cols := s.Columns(env, ms)
 	if delta {
-		cols = append(cols, column{deltaTitle, func(agent string) string {
+		cols = append(cols, Column{deltaTitle, func(agent string) string {
 			if r := s.Row(env, agent, CumulativeReward); r != nil && r.Difference != nil {
 				return r.Difference.Signed()
 			}
@@ -153,22 +156,22 @@ func render(s *Summary, env string, ms []Metric, delta bool) string {
 
 	header := make([]string, len(cols))
 	for i, c := range cols {
-		header[i] = c.header
+		header[i] = c.Header
 	}
 	var rows [][]string
-	for _, agent := range s.shown(env) {
+	for _, agent := range s.Shown(env) {
 		row := make([]string, len(cols))
 		for i, c := range cols {
-			row[i] = c.cell(agent)
+			row[i] = c.Cell(agent)
 		}
 		rows = append(rows, row)
 	}
 	return RenderTable(header, rows, func(i int) bool { return i > 0 })
 }
 
-// shown are the agents of an environment in the order of SortBy, and of these the first Top.
-// Those without a value are last.
-func (s *Summary) shown(env string) []string {
+// Shown are the agents that are run in an environment, in the order of SortBy, and of these the
+// first Top. Those without a value are last.
+func (s *Summary) Shown(env string) []string {
 	agents := slices.DeleteFunc(slices.Clone(s.Meta.Agents), func(agent string) bool { return s.Meta.Skips(env, agent) })
 	if s.SortBy != "" {
 		value := func(agent string) float64 {

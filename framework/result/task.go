@@ -4,7 +4,7 @@ package result
 // large or lacks what it takes, is absent.
 type Task struct {
 	States     int      `json:"states"`                // of the model; 0: it is not known, or differs between runs
-	Actions    int      `json:"actions"`               // number of actions
+	Actions    int      `json:"actions"`               // number of actions; 0: they are not counted
 	RewardLow  *float64 `json:"reward_low,omitempty"`  // smallest reward of a step, where it is declared
 	RewardHigh *float64 `json:"reward_high,omitempty"` // largest reward of a step, where it is declared
 	Continuing bool     `json:"continuing"`            // no episode ends, by itself or by a limit

@@ -29,7 +29,10 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, []
 		return t, notes, err
 	}
 	if t == nil {
-		t = &result.Task{}
+		t = &result.Task{Continuing: env.Spec().Continuing}
+		if actions, finite := env.Spec().Action.(space.Discrete); finite {
+			t.Actions = int(actions.N)
+		}
 	}
 	for _, b := range []struct {
 		x  float64

@@ -160,6 +160,7 @@ def test_several_environments_have_scores(tmp_path):
     ("tune", "message"),
     [
         ({"agents": {}}, "tune.agents: is missing"),
+        ({"agents": {"q-learning": {}}}, "tune.agents.q-learning: has no ranges"),
         ({"agents": {"sarsa": RANGES}}, "tune.agents.sarsa: there is no agent sarsa"),
         ({"trials": 1}, "tune.trials: must be at least 2"),
         ({"sampler": "grid"}, "tune.sampler: must be tpe, cma-es or random"),

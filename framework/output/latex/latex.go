@@ -25,22 +25,21 @@ func write(s *output.Results, directory string) ([]string, error) {
 			fmt.Fprintf(w, "%% Notice: %s.\n", result.LaTeX(notice))
 		}
 		for _, env := range s.Summary.Meta.Environments {
-			metrics := s.Summary.MetricsOf(env, false)
-			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{lr%s}\n\\toprule\nagent & runs", result.LaTeX(env), s.Summary.Meta.Steps, strings.Repeat("r", len(metrics)))
-			for _, m := range metrics {
-				fmt.Fprintf(w, " & %s", result.LaTeX(s.Summary.Meta.Define(m).Title))
-			}
-			fmt.Fprintln(w, ` \\`+"\n"+`\midrule`)
-			for _, agent := range s.Summary.Meta.Agents {
-				runs := 0
-				if c := s.Summary.Count(env, agent); c != nil {
-					runs = c.OK
-				}
-				fmt.Fprintf(w, "%s & %d", result.LaTeX(agent), runs)
-				for _, m := range metrics {
-					fmt.Fprintf(w, " & %s", result.LaTeX(s.Summary.Cell(env, agent, m)))
+			columns := s.Summary.Columns(env, s.Summary.MetricsOf(env, false))
+			row := func(cell func(result.Column) string) {
+				for i, c := range columns {
+					if i > 0 {
+						fmt.Fprint(w, " & ")
+					}
+					fmt.Fprint(w, result.LaTeX(cell(c)))
 				}
 				fmt.Fprintln(w, ` \\`)
+			}
+			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{l%s}\n\\toprule\n", result.LaTeX(env), s.Summary.Meta.Steps, strings.Repeat("r", len(columns)-1))
+			row(func(c result.Column) string { return c.Header })
+			fmt.Fprintln(w, `\midrule`)
+			for _, agent := range s.Summary.Shown(env) {
+				row(func(c result.Column) string { return c.Cell(agent) })
 			}
 			fmt.Fprintln(w, `\bottomrule`+"\n"+`\end{tabular}`)
 		}

@@ -15,7 +15,7 @@ func TestLaTeX(t *testing.T) {
 	dir := t.TempDir()
 	must.Get(Output.Write(outputtest.Small(t), dir))(t)
 	text := must.Get(os.ReadFile(filepath.Join(dir, "summary.tex")))(t)
-	if !strings.Contains(string(text), `a\_1 & 2 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 &") {
+	if !strings.Contains(string(text), `a\_1 & 2 & 0 & 0 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 & 1 & 1 &") {
 		t.Errorf("%s", text)
 	}
 	// After \\, LaTeX takes [ or * at the beginning of a row for an argument. It reads [up] as a

@@ -230,6 +230,8 @@ class _Search:
             raise ValueError(f"{at}: there is no agent {label}; there are {', '.join(self.components)}")
         if "sweep" in self.components[label]:
             raise ValueError(f"{at}: the agent has a sweep: search its keys, or give them one value")
+        if not ranges:
+            raise ValueError(f"{at}: has no ranges: give one, or leave the agent out")
         return _ordered(at, {key: _Range.of(f"{at}.{key}", key, spec) for key, spec in ranges.items()})
 
     def run(self) -> list[Trial]:
