@@ -55,7 +55,7 @@ func parsePins(path string, data []byte) (*Pins, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&p); err != nil {
-		return nil, fmt.Errorf("%s is no lock file: %s; write it with rlrun plugin lock", path, strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return nil, fmt.Errorf("%s is no lock file: %s; write it with rlrun plugin lock", path, strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", " in type plugin.Pins", "").Replace(err.Error())), " "))
 	}
 	if p.Version != pinsVersion {
 		return nil, fmt.Errorf("%s has version %d, this rlrun reads version %d", path, p.Version, pinsVersion)

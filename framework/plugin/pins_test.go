@@ -98,7 +98,7 @@ func TestBadLockFiles(t *testing.T) {
 		"":                                     "is no lock file",
 		"version: 2\n":                         "has version 2, this rlrun reads version 1",
 		"plugins: {}\n":                        "has version 0",
-		"version: 1\nplugin: {}\n":             "field plugin not found",
+		"version: 1\nplugin: {}\n":             "field plugin not found;",
 		"version: 1\nplugins: [a]\n":           "is no lock file",
 		"version: 1\nplugins: {a: {b: [1]}}\n": "is no lock file",
 	} {

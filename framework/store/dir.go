@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
@@ -87,6 +88,9 @@ func (d Dir) readJSON(name string, v any, advice string) (found bool, err error)
 		return false, err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
+		if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // whose text is of Go's types
+			err = fmt.Errorf("it is not as rlrun writes it: %s", strings.TrimSpace(other.Field+" is "+other.Value))
+		}
 		return false, fmt.Errorf("%s: %w%s", d.path(name), err, advice)
 	}
 	return true, nil
