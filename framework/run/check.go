@@ -382,6 +382,19 @@ func (x *Runner) notes() (list []string) {
 	if len(x.reused) > 0 {
 		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent; intervals and tests hold for these saved agents, not for others that training would give: "+strings.Join(x.reused, ", "))
 	}
+	c := &x.Plan.Config
+	every := map[string]int{"record": c.Record.Every}
+	if c.Save != nil {
+		every["save"] = c.Save.Every
+	}
+	if c.Evaluate != nil {
+		every["evaluate"] = c.Evaluate.Every
+	}
+	for _, key := range slices.Sorted(maps.Keys(every)) {
+		if n := every[key]; n > max(c.Steps, 1) {
+			list = append(list, fmt.Sprintf("%s.every is %d, and runs have %d steps: there is one time, their end", key, n, c.Steps))
+		}
+	}
 	return list
 }
 
