@@ -41,7 +41,7 @@ type Total string
 
 // The totals. The zero value is Mean.
 const (
-	Mean Total = ""     // the mean over the steps; a value stands for the steps since the last grid point
+	Mean Total = ""     // the mean over the steps; each is the mean since the last call of Measure
 	Last Total = "last" // the last value
 	Sum  Total = "sum"  // the sum of the values; each is what came since the last call of Measure
 )

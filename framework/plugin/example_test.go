@@ -12,7 +12,8 @@ import (
 
 // learner estimates the reward of a single action.
 type learner struct {
-	rate, value, delta float64
+	rate, value   float64
+	errors, steps float64 // since the last call of Measure
 }
 
 func (a *learner) SelectAction(context.Context, plugin.Value) (plugin.Value, error) {
@@ -20,17 +21,19 @@ func (a *learner) SelectAction(context.Context, plugin.Value) (plugin.Value, err
 }
 
 func (a *learner) Update(_ context.Context, t plugin.Transition) error {
-	a.delta = t.Reward - a.value
-	a.value += a.rate * a.delta
+	delta := t.Reward - a.value
+	a.value += a.rate * delta
+	a.errors, a.steps = a.errors+math.Abs(delta), a.steps+1
 	return nil
 }
 
 func (a *learner) Metrics() []plugin.Metric {
-	return []plugin.Metric{{Name: "td_error", Unit: "reward", Doc: "Size of the last TD error.", Better: framework.Lower}}
+	return []plugin.Metric{{Name: "td_error", Unit: "reward", Doc: "Mean size of TD errors.", Better: framework.Lower}}
 }
 
 func (a *learner) Measure(_ context.Context, dst []float64) error {
-	dst[0] = math.Abs(a.delta)
+	dst[0] = a.errors / a.steps // NaN if there was no step since the last call
+	a.errors, a.steps = 0, 0
 	return nil
 }
 
@@ -69,7 +72,7 @@ func ExampleNewAgent() {
 		fmt.Println(step, measures.Metrics[0].Name, td)
 	}
 	// Output:
-	// 0 td_error [0 0]
+	// 0 td_error [NaN NaN]
 	// 1 td_error [0 1]
 	// 2 td_error [0 0.75]
 }

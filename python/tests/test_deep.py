@@ -168,12 +168,23 @@ def test_there_is_no_loss_before_the_first_update() -> None:
     agent, world = opened(small()), World(STATES, range(1))
     losses = []
     for _ in range(SMALL["warmup"] + 1):
-        losses.append(agent.measure(0)["loss"])
         play(agent, world, 1)
+        losses.append(agent.measure(0)["loss"])
     assert np.isnan(losses[: SMALL["warmup"]]).all()
     assert losses[-1] > 0
     agent.begin(np.array([0]), np.array([5], np.uint64))  # another run
     assert np.isnan(agent.measure(0)["loss"])
+
+
+def test_the_mean_of_a_metric_does_not_depend_on_when_it_is_asked_for() -> None:
+    often, once = (opened(small(warmup=5)) for _ in range(2))
+    world, told = World(STATES, [1]), []
+    for _ in range(20):
+        play(often, world, 1)
+        told.append(list(often.measure(0).values()))
+    play(once, World(STATES, [1]), 20)
+    assert list(once.measure(0).values()) == pytest.approx(np.nanmean(told, axis=0).tolist())
+    assert np.isnan(list(once.measure(0).values())).all()  # no step since
 
 
 @pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
@@ -221,6 +232,11 @@ def test_other_networks_are_not_loaded() -> None:
     play(agent, World(STATES, range(2)), 9)
     with pytest.raises(rlrun.Error, match="capacity"):
         opened(small(capacity=8)).load(0, agent.save(0))
+    saved = rlrun.unpack(agent.save(0))
+    with pytest.raises(rlrun.Error, match="that this version saved"):
+        agent.load(0, rlrun.pack(saved | {"numbers": saved["numbers"][1:]}))
+    with pytest.raises(rlrun.Error, match="this is no saved"):
+        agent.load(0, rlrun.pack({"agent": saved["agent"]}))
 
 
 def test_a_saved_agent_of_another_jax_goes_on_with_a_warning(caplog) -> None:

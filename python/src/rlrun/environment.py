@@ -107,7 +107,7 @@ class Metric:
     ``name`` consists of lower-case letters, digits and underscores, a letter first.
     ``better`` is "higher", "lower" or empty. ``total`` says how the values of a run
     are summed up: empty for the mean over steps, "last" for the last value, "sum"
-    for the sum, where each value is what came since the last call of measure.
+    for the sum. For mean and sum each value is that of the steps since the last call of measure.
     """
 
     name: str

@@ -36,8 +36,8 @@ class _Networks(rlrun.VectorAgent):
 
     preferred_lanes = 4  # more gain nothing, and end later
     metrics = (
-        rlrun.Metric("loss", doc="Mean squared error of the last update, per member."),
-        rlrun.Metric("spread", doc="Standard deviation of an action's value over the members, where it acted last."),
+        rlrun.Metric("loss", doc="Mean squared error of an update, per member."),
+        rlrun.Metric("spread", doc="Standard deviation of an action's value over the members, where it acted."),
     )
 
     members = 1
@@ -116,6 +116,7 @@ class _Networks(rlrun.VectorAgent):
         counts = (np.zeros(lanes, np.int64) for _ in range(6))
         self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
         self.loss, self.spread = np.full(lanes, np.nan), np.zeros(lanes)
+        self.sums, self.counts = np.zeros((lanes, 2)), np.zeros((lanes, 2), np.int64)  # since the last measure
         self.states: list[State | None] = [None] * lanes
         self._compile()
 
@@ -129,7 +130,7 @@ class _Networks(rlrun.VectorAgent):
     def begin(self, lanes: rlrun.Lanes, seeds: NDArray[np.uint64]) -> None:
         """Draw networks and priors, and forget all steps."""
         self.rng.seed(lanes, seeds)
-        for column in (self.steps, self.episodes, self.option, self.left, self.repeated, self.spread):
+        for column in self._numbers()[:-1]:
             column[lanes] = 0
         self.loss[lanes] = np.nan
         for lane in self.lane[lanes]:
@@ -206,9 +207,12 @@ class _Networks(rlrun.VectorAgent):
         return np.stack([np.asarray(v)[:, 0] for v in values])
 
     def _look(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """Return the same, and note the spread of Q."""
+        """Return the same for a step, and note the spread of Q."""
         values = self._values(lanes, observations)
         self.spread[lanes] = values[:, :, 0].std(1).mean(1)
+        now = np.stack([self.loss[lanes], self.spread[lanes]], 1)
+        self.sums[lanes] += np.where(np.isnan(now), 0, now)
+        self.counts[lanes] += ~np.isnan(now)
         return values
 
     def select_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
@@ -241,8 +245,11 @@ class _Networks(rlrun.VectorAgent):
         return actions + self.action.start
 
     def measure(self, lane: int) -> dict[str, float]:
-        """Return loss and spread. There is no loss before the first update."""
-        return {"loss": float(self.loss[lane]), "spread": float(self.spread[lane])}
+        """Return the means of loss and spread over the steps since the last call. At first there is no loss."""
+        with np.errstate(invalid="ignore"):
+            means = self.sums[lane] / self.counts[lane]
+        self.sums[lane], self.counts[lane] = 0, 0
+        return dict(zip(("loss", "spread"), means.tolist(), strict=True))
 
     def save(self, lane: int) -> bytes:
         """Return networks, moments, kept steps, counts and random numbers of a lane."""
@@ -256,7 +263,7 @@ class _Networks(rlrun.VectorAgent):
     def load(self, lane: int, state: bytes) -> None:
         """Restore what `save` returned, of an agent with the same networks."""
         saved = rlrun.unpack(state)
-        if not isinstance(saved, dict) or saved.get("agent") != type(self).id:
+        if not isinstance(saved, dict) or saved.get("agent") != type(self).id or len(saved) != 6:
             raise rlrun.Error(f"this is no saved {type(self).id}", lane=lane)
         for name, here in self.design._asdict().items():
             if (there := saved["design"].get(name)) != here:
@@ -266,6 +273,8 @@ class _Networks(rlrun.VectorAgent):
                     lane=lane,
                 )
         empty = networks.draw(self.design, np.zeros)._asdict()
+        if _shapes(saved["numbers"]) != _shapes([column[lane] for column in self._numbers()]):
+            raise rlrun.Error(f"this is no {type(self).id} that this version saved", lane=lane)
         room = [column[lane, : min(saved["numbers"][0], self.capacity)] for column in self.kept]
         if _shapes(saved["state"]) != _shapes(empty) or _shapes(saved["kept"]) != _shapes(room):
             raise rlrun.Error("the saved agent has arrays of other shapes, or a capacity other than here", lane=lane)
@@ -284,7 +293,7 @@ class _Networks(rlrun.VectorAgent):
     def _numbers(self) -> list[NDArray[Any]]:
         """List the columns with a number a lane; that of the steps is the first."""
         counts = [self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated]
-        return [*counts, self.loss, self.spread, self.rng.state]
+        return [*counts, self.loss, self.spread, self.sums, self.counts, self.rng.state]
 
 
 def _shapes(tree: Any) -> Any:
@@ -381,7 +390,7 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
 
         An action is valued as one that the greedy policy follows. No policy is worth more in a member than its own.
         """
-        values = self._look(lanes, observations).astype(np.float64)
+        values = self._values(lanes, observations).astype(np.float64)
         q, heads = values[:, :, 0], values[:, :, 1:]
         n, members, actions = q.shape
         most = q.max(2)
