@@ -154,7 +154,11 @@ func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule str
 	row("T", fmt.Sprint(d.Hold), "steps for which the chosen option is held")
 	row("ρ", number(d.Share), "share of the horizon that they take")
 	if !anothers(rule) {
-		row("advantage", number(d.Advantage), "of exploring, per unit of the horizon's weight; above 0 it explores")
+		what := "of exploring, per unit of the horizon's weight; above 0 it explores"
+		if known, _ := options.RuleNamed(rule); byScore(known) {
+			what = "by which the rule puts the other above the greedy option; above 0 it explores"
+		}
+		row("advantage", number(d.Advantage), what)
 	}
 	for _, x := range strings.Fields(d.Numbers) {
 		name, value, _ := strings.Cut(x, "=")
@@ -170,6 +174,12 @@ func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule str
 func anothers(rule string) bool {
 	_, err := options.RuleNamed(rule)
 	return rule != "" && err != nil
+}
+
+// byScore reports whether a rule gives every option a score, of which the largest is chosen. Then gain and cost
+// do not decide.
+func byScore(rule *options.Rule) bool {
+	return slices.Contains([]*options.Rule{options.RulePosteriorSampling, options.RuleUpperConfidence, options.RuleIndex, options.RuleVPI}, rule)
 }
 
 // reason is why the host explored or did not, in a sentence.
@@ -188,7 +198,7 @@ func reason(d *result.Decision, rule string) string {
 			does = "follows the greedy option"
 		}
 		return fmt.Sprintf("It %s for %d step%s, since the rule %s chose so.%s", does, d.Hold, cli.Plural(d.Hold, "", "s"), rule, acts)
-	case known == options.RulePosteriorSampling || known == options.RuleUpperConfidence:
+	case byScore(known):
 		does, by := "follows the greedy option, since the rule %s, which compares options %s, puts no other above it", ""
 		if d.Explore {
 			does, by = "explores with "+d.Option+", since the rule %s, which compares options %s, puts it", fmt.Sprintf(" %.4g above the greedy option", d.Advantage)

@@ -35,7 +35,7 @@ func (app *App) Close() { app.bytecode.close() }
 func (app *App) Catalogue() (*Catalogue, error) {
 	level := hclog.LevelFromString(app.Log)
 	if level == hclog.NoLevel {
-		return nil, cli.Usagef("--log must be off, error, warn, info, debug or trace, not %q", app.Log)
+		return nil, cli.Usagef("--log (RLRUN_LOG) must be off, error, warn, info, debug or trace, not %q", app.Log)
 	}
 	if app.Timeout < 0 {
 		return nil, cli.Usagef("--timeout must be positive, not %v", app.Timeout)

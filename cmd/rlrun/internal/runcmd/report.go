@@ -31,7 +31,7 @@ runs: the mean of the best of many is too good. rlrun compare --against best cor
   rlrun report results/sweep --sort regret --top 10`,
 		Args: cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if top < 0 || top > 0 && sortBy == "" {
+			if set := cmd.Flags().Changed("top"); set && (top < 1 || sortBy == "") {
 				return cli.Usagef("--top must be a number of agents of at least 1, and needs --sort METRIC")
 			}
 			x, err := host.ReadExperiment(args[0])

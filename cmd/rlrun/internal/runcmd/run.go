@@ -188,6 +188,8 @@ func (o *runOptions) check(cmd *cobra.Command) (plan.Shard, error) {
 		err = cli.Usagef("--progress must be json, not %q", o.progress)
 	case cmd.Flags().Changed("verify") && (o.verify < 1 || o.shard != ""):
 		err = cli.Usagef("--verify must be at least 1, and cannot be used with --shard: verify before shards begin")
+	case o.quiet && o.verbose:
+		err = cli.Usagef("--quiet prints nothing of what --verbose adds: give one of the two")
 	case o.overwrite && o.resume:
 		err = cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
 	}
