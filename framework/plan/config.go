@@ -121,7 +121,7 @@ type Recording struct {
 	// Metrics to record. agent.NAME and environment.NAME are those that plugins declare, and
 	// agent.* and environment.* are all of them. Default: all that the environment and
 	// the agent have.
-	Metrics []result.Metric `json:"metrics,omitempty"`
+	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"minItems=1"`
 	// Decisions is the largest number of decisions that are kept of each run of
 	// an agent with exploration. If a run has more, every second one is kept,
 	// or every fourth, and so on. So at least half of this number are kept.
@@ -227,7 +227,7 @@ type Report struct {
 	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`
 	// Metrics to draw; agent.NAME and environment.NAME are those that plugins declare.
 	// Default: all that were recorded.
-	Metrics []result.Metric `json:"metrics,omitempty"`
+	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"minItems=1"`
 }
 
 // Variants returns how many environments and agents the sweeps of a config make. It

@@ -12,8 +12,8 @@ type Features struct {
 	Tilings int       `json:"tilings" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Number of grids. For evenly spread displacements it is a power of two and at least 4 times the number of dimensions (Sutton & Barto 2018, §9.5.4). The default is that of Sutton & Barto (2018, §10.1) for two dimensions."`
 	Tiles   int       `json:"tiles" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Tiles along each dimension of a grid; the default is that of Sutton & Barto (2018, §10.1)."`
 	Memory  int       `json:"memory" jsonschema:"minimum=1,maximum=16777216" jsonschema_description:"Largest number of features, a power of two. If there are more tiles, they share features by hashing. The default is a choice of ours."`
-	Low     []float64 `json:"low,omitempty" jsonschema_description:"Smallest value of each element of an observation, at which the grids begin. Lower values are raised to it. Default: the environment's bounds. Without bounds (infinite, or from 1e9 on) an element x is compressed to x/(1+|x|), so tiles are narrow near 0 and wide far away."`
-	High    []float64 `json:"high,omitempty" jsonschema_description:"Largest value of each element. Default: the environment's bounds; see low."`
+	Low     []float64 `json:"low,omitempty" jsonschema:"minItems=1" jsonschema_description:"Smallest value of each element of an observation, at which the grids begin. Lower values are raised to it. Default: the environment's bounds. Without bounds (infinite, or from 1e9 on) an element x is compressed to x/(1+|x|), so tiles are narrow near 0 and wide far away."`
+	High    []float64 `json:"high,omitempty" jsonschema:"minItems=1" jsonschema_description:"Largest value of each element. Default: the environment's bounds; see low."`
 }
 
 // unbounded is the least size of a bound that says nothing, such as the largest number of 32 bits.

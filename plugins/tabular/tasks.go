@@ -95,7 +95,7 @@ type fourRooms struct {
 type frozenLake struct {
 	Limit
 	Size    int      `json:"size,omitempty" when:"map=none" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Side of one of Gymnasium's two maps."`
-	Map     []string `json:"map,omitempty" jsonschema_description:"A map, a string per row of S, F, H and G; replaces size."`
+	Map     []string `json:"map,omitempty" jsonschema:"minItems=1" jsonschema_description:"A map, a string per row of S, F, H and G; replaces size."`
 	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended."`
 }
 
@@ -127,7 +127,7 @@ func (p garnet) task() (*catalog.Task, error) {
 
 type gridWorld struct {
 	Limit
-	Map        []string `json:"map,omitempty" jsonschema_description:"A string per row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
+	Map        []string `json:"map,omitempty" jsonschema:"minItems=1" jsonschema_description:"A string per row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
 	Rows       int      `json:"rows,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Rows."`
 	Cols       int      `json:"cols,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Columns."`
 	Slip       float64  `json:"slip,omitempty" jsonschema:"minimum=0,maximum=1,default=0" jsonschema_description:"Probability that a move goes to one of the two sides, half each."`

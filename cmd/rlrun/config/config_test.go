@@ -127,6 +127,8 @@ func TestContent(t *testing.T) {
 		{"fraction", "runs: 1\nsteps: 1.5\n" + rest, "exp.yaml:2: steps: must be a whole number, not the number 1.5"},
 		{"no value", "runs: 1\nsteps:\n" + rest, "exp.yaml:2: steps: has no value; give it one or remove the key"},
 		{"negative seed", "seed: -1\nruns: 1\nsteps: 1\n" + rest, "exp.yaml:1: seed: must be at least 0, not -1"},
+		{"no metrics", "runs: 1\nsteps: 1\nagents: [{plugin: a}]\nenvironments: [{plugin: e}]\nrecord: {metrics: []}\n", "exp.yaml:5: record.metrics: needs at least 1 entry, has 0"},
+		{"nothing drawn", "runs: 1\nsteps: 1\nagents: [{plugin: a}]\nenvironments: [{plugin: e}]\nreport: {metrics: []}\n", "exp.yaml:5: report.metrics: needs at least 1 entry, has 0"},
 		{"no agents", "runs: 1\nsteps: 1\nagents: []\nenvironments: [{plugin: e}]\n", "exp.yaml:3: agents: needs at least 1 entry, has 0"},
 		{"empty plugin", "runs: 1\nsteps: 1\nagents: [{plugin: ''}]\nenvironments: [{plugin: e}]\n", "exp.yaml:3: agents[0].plugin: must not be empty"},
 		{"params a list", "runs: 1\nsteps: 1\nagents: [{plugin: a, params: [1]}]\nenvironments: [{plugin: e}]\n", "exp.yaml:3: agents[0].params: must be a mapping (key: value), not a list"},

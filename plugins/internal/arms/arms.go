@@ -24,7 +24,7 @@ import (
 // Params says which arms there are.
 type Params struct {
 	Arms   int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
-	Means  []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one per arm; replaces prior."`
+	Means  []float64 `json:"means,omitempty" jsonschema:"minItems=1" jsonschema_description:"Fixed mean rewards, one per arm; replaces prior."`
 	Prior  Prior     `json:"prior,omitempty" when:"means=none" jsonschema_description:"Distribution from which every run draws its arm means."`
 	Drift  *float64  `json:"drift,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1e290" jsonschema_description:"Standard deviation by which each mean moves after every pull: a random walk. Where rewards are 0 and 1 it is reflected at these. Default: means stay."`
 	Hazard *float64  `json:"hazard,omitempty" when:"means=none" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Probability that after a pull all means are drawn anew from prior. Default: they are never."`
