@@ -155,8 +155,8 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 	}
 	x.lanes[processKey(c)] = d.PreferredLanes
 	if d.Kind != kind {
-		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent"}
-		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind])
+		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent", vector.KindRule: "a rule", vector.KindOptions: "a source of options"}
+		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, article[d.Kind], article[kind])
 	}
 	return d.Params, nil
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
+import functools
 import json
 import math
 import os
 import pickle
+import pickletools
 import signal
 import subprocess
 import sys
@@ -228,6 +230,29 @@ def test_what_a_class_uses_is_part_of_the_program(kind: str, tmp_path: Path) -> 
     assert name_of(values[0]) != name_of(values[1])
 
 
+def test_a_space_that_was_sampled_is_the_same(tmp_path: Path) -> None:
+    class Env(gymnasium.Env):
+        observation_space = gymnasium.spaces.Dict({"a": gymnasium.spaces.Discrete(3)})
+        action_space = gymnasium.spaces.Box(-1, 1, (2,))
+
+    before = written(Env, tmp_path)
+    Env().action_space.sample(), Env().observation_space.sample()
+    assert written(Env, tmp_path) == before
+    cls = _programs._read(str(tmp_path / _programs.FOLDER / before))
+    assert cls.observation_space == Env.observation_space
+    assert cls.action_space.contains(cls.action_space.sample())
+
+
+def test_a_cached_property_reaches_the_process(tmp_path: Path) -> None:
+    class Cached(greedy()):
+        @functools.cached_property
+        def start(self) -> list[int]:
+            return [7]
+
+    agent = _programs._read(str(tmp_path / _programs.FOLDER / written(Cached, tmp_path)))()
+    assert agent.start is agent.start
+
+
 def test_what_this_process_loaded_is_no_part_of_the_program(tmp_path: Path) -> None:
     """A module that loads another when it is asked for it, as numpy may its random, is the same before and after."""
     (tmp_path / "lazy").mkdir()
@@ -252,7 +277,7 @@ def test_what_this_process_loaded_is_no_part_of_the_program(tmp_path: Path) -> N
     assert first == second
 
 
-def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path) -> None:
+def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program in a directory of others has the right name and does something else."""
     cls = greedy()
     path = tmp_path / _programs.FOLDER / written(cls, tmp_path)
@@ -263,10 +288,16 @@ def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path) -> None
         def __reduce__(self) -> Any:
             return Path.touch, (ran,)
 
-    path.write_bytes(honest.partition(b"\n")[0] + b"\n" + pickle.dumps((Hostile(), honest)))
-    assert written(cls, tmp_path) == path.name
-    assert not ran.exists()
-    assert path.read_bytes().partition(b"\n")[2][:20] == honest.partition(b"\n")[2][:20]
+    header, _, data = honest.partition(b"\n")
+    call = pickletools.optimize(pickle.dumps(Hostile()))[:-1]
+    monkeypatch.setitem(globals(), "__file__", Hostile())  # which is not part of what a class means
+    hidden = (tmp_path / "other" / _programs.FOLDER / written(greedy(), tmp_path / "other")).read_bytes()
+    monkeypatch.undo()
+    for hostile in (pickle.dumps((Hostile(), honest)), call + b"0" + data, hidden.partition(b"\n")[2]):  # 0: dropped
+        path.write_bytes(header + b"\n" + hostile)
+        assert written(cls, tmp_path) == path.name
+        assert not ran.exists()
+        assert path.read_bytes() == honest
     for damaged in (b"", b"{}", honest[:-3], b"{}\n" + b"(" * 100_000):
         path.write_bytes(damaged)
         written(cls, tmp_path)
@@ -340,7 +371,9 @@ def test_parameters_reach_the_process(tmp_path: Path) -> None:
 def test_a_changed_class_is_refused_in_the_same_directory(tmp_path: Path) -> None:
     config = {"environments": [BANDIT], **SMALL}
     first = rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False).curves
-    with pytest.raises(rlrun.ExperimentError, match=r"agents\[0\]\.args\[2\] differs.*resume=True continues the same"):
+    with pytest.raises(
+        rlrun.ExperimentError, match=r"agents\[0\]: the class Greedy, or a value .*resume=True continues"
+    ):
         rlrun.run(config | {"agents": [greedy(1.0)]}, output=tmp_path / "out", progress=False)
     with pytest.raises(rlrun.ExperimentError, match="continue it with resume=True, replace it with overwrite=True, or"):
         rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False, resume=False)

@@ -25,6 +25,8 @@ class _Made:
 
     made: tuple[Any, ...]
     done: list[Any]
+    log: list[_Made]
+    """All that the pickle makes, in order: also what it drops."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> _Made:
         return _call(cls, args, kwargs)
@@ -53,7 +55,8 @@ class _Made:
 
 def _call(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Made:
     x: _Made = object.__new__(what if isinstance(what, type) else _Made)
-    x.made, x.done = (what, args, kwargs), []
+    x.made, x.done, x.log = (what, args, kwargs), [], what.log
+    x.log.append(x)
     for arg in args:  # such as a class that gets its attributes by a call
         if isinstance(arg, _Made):
             arg.done.append(x)
@@ -66,9 +69,10 @@ class _Reader(pickle._Unpickler):  # the one in Python: that in C wants classes 
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
         self.classes: dict[tuple[str, str], type] = {}
+        self.log: list[_Made] = []
 
     def find_class(self, module: str, name: str) -> type:
-        return self.classes.setdefault((module, name), type(name, (_Made,), {"__module__": module}))
+        return self.classes.setdefault((module, name), type(name, (_Made,), {"__module__": module, "log": self.log}))
 
 
 def meaning(data: bytes) -> bytes:
@@ -76,7 +80,8 @@ def meaning(data: bytes) -> bytes:
 
     Raises an exception of any kind if data is no pickle.
     """
-    return b"\n".join(_parts(_Reader(data).load(), {}))
+    reader = _Reader(data)
+    return b"\n".join(_parts((reader.load(), tuple(reader.log), tuple(reader.classes)), {}))
 
 
 def means(data: bytes, wanted: bytes) -> bool:
@@ -89,7 +94,7 @@ def means(data: bytes, wanted: bytes) -> bool:
 
 def _parts(x: Any, seen: dict[int, int]) -> Iterator[bytes]:
     if isinstance(x, type):
-        yield f"global {x.__module__} {x.__name__}".encode()
+        yield f"global {x.__module__!r} {x.__name__!r}".encode()
     elif isinstance(x, tuple):
         yield b"tuple %d" % len(x)
         for e in x:
@@ -110,13 +115,13 @@ def _object(x: Any, seen: dict[int, int]) -> Iterator[bytes]:
     if isinstance(x, _Made):
         what, args, kwargs = x.made
         if _makes_code(what):
-            args = tuple(a for i, a in enumerate(args) if i not in _places())
+            args = tuple(a for i, a in enumerate(args) if i not in _places() or not _is_plain(a))
         if isinstance(what, type) and what.__module__.startswith("cloudpickle"):
             args = tuple(a for a in args if not (isinstance(a, str) and _TRACKER.fullmatch(a)))
         yield b"made"
         yield from _parts((what, args, kwargs, tuple(x.done)), seen)
     elif isinstance(x, dict):
-        kept = [(k, v) for k, v in x.items() if not (isinstance(k, str) and k in _UNIMPORTANT)]
+        kept = [(k, v) for k, v in x.items() if not (isinstance(k, str) and k in _UNIMPORTANT and _is_plain(v))]
         yield b"dict"
         yield from _parts(tuple(kept), seen)
     elif isinstance(x, set):
@@ -125,6 +130,10 @@ def _object(x: Any, seen: dict[int, int]) -> Iterator[bytes]:
     else:
         yield type(x).__name__.encode()
         yield from _parts(tuple(x), seen)
+
+
+def _is_plain(x: Any) -> bool:
+    return x is None or isinstance(x, (str, bytes, int)) or (isinstance(x, tuple) and all(map(_is_plain, x)))
 
 
 def _makes_code(what: Any) -> bool:

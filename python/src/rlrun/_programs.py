@@ -9,6 +9,7 @@ alone would lack these values. The file is digested by the host as any program.
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import hashlib
 import importlib
 import inspect
@@ -25,7 +26,7 @@ import warnings
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import MISSING
-from functools import reduce
+from functools import cached_property, reduce
 from linecache import getlines
 from pathlib import Path
 from typing import Any, ClassVar, get_args
@@ -84,10 +85,18 @@ def _write(cls: type, output: Path) -> str:
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # after which dataclasses know their sentinel
         dispatch_table: ClassVar[Any] = ChainMap(
-            {type(MISSING): lambda _: "MISSING"}, cloudpickle.Pickler.dispatch_table
+            {
+                type(MISSING): lambda _: "MISSING",
+                cached_property: lambda p: (cached_property, (p.func,), {"attrname": p.attrname}),  # without its lock
+            },
+            cloudpickle.Pickler.dispatch_table,
         )
 
         def reducer_override(self, x: Any) -> Any:  # which writes the submodules that a function names, if loaded
+            if "gymnasium" in sys.modules and isinstance(
+                x, sys.modules["gymnasium"].Space
+            ):  # anew, as if never sampled
+                return copyreg.__newobj__, (type(x),), x.__dict__ | {"_np_random": None}  # type: ignore[attr-defined]
             if isinstance(x, types.FunctionType):
                 with contextlib.suppress(ValueError):  # of a name that has no value yet
                     _load_named(x)

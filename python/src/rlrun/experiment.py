@@ -278,6 +278,11 @@ class _Host:
         """Return what the process said last, in words of Python."""
         lines = [re.sub(r"^(rlrun: )?(stdin:\d+: )?", "", line.rstrip()) for line in self.lines]
         text = "\n".join(line for line in lines if not line.startswith("stopping; interrupt again"))
+        text = re.sub(
+            r'\.args\[2\] differs: it was .*?programs/([^"/]+)-\w{16}\.pickle" and is now .*?\.pickle"',
+            r": the class \1, or a value that it uses, differs from that of the runs there",
+            text,
+        )
         text = re.sub(r"--(resume|overwrite)\b", r"\1=True", text)
         text = re.sub(r" with --out\b", " with output=…, or overwrite=True", text)
         return text or f"rlrun ended with status {self.process.returncode}"

@@ -189,7 +189,7 @@ def _claim(directory: Path, config: Mapping[str, Any]) -> None:
     was, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
     if differ := sorted(key for key in was | now if was.get(key) != now.get(key)):
         raise ValueError(
-            f"{directory} has another search, with another {', '.join(differ)}: choose another output directory"
+            f"{directory} has another search, which differs in {', '.join(differ)}: choose another output directory"
         )
 
 
