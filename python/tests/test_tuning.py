@@ -312,7 +312,10 @@ def test_sensitivity(tmp_path):
     sweep = {"plugin": "q-learning", "sweep": {"step": [0.01, 0.5], "epsilon": [0.1, 1]}}
     c = {"environments": [{"plugin": "chain"}], "agents": [{"plugin": "random"}, sweep], "runs": 12, "steps": 300}
     rlrun.run(c, output=tmp_path / "a", progress=False)
+    rlrun.compare(tmp_path / "a", metric="regret")
+    files = [(tmp_path / "a" / name).read_bytes() for name in ("comparisons.csv", "results.db")]
     found = rlrun.sensitivity(tmp_path / "a")
+    assert files == [(tmp_path / "a" / name).read_bytes() for name in ("comparisons.csv", "results.db")]
     assert list(found.table["agent"]) == ["q-learning"]
     assert found.table["settings"][0] == 4
     assert found.table["runs"][0] == 12

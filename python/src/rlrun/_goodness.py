@@ -31,7 +31,7 @@ class Goodness:
 
         Raises ValueError where the metric is not known.
         """
-        found = compare(results.directory, metric=metric, scores=scores, pairs="all").answer
+        found = compare(results.directory, metric=metric, scores=scores, pairs="all", files=False).answer
         return cls(metric, found["lower_is_better"], found.get("overall", {}).get("scores", {}))
 
     def runs(self, results: Results) -> pd.DataFrame:

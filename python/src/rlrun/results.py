@@ -265,6 +265,7 @@ def compare(
     correction: str | None = None,
     unpaired: bool = False,
     scores: Mapping[str, tuple[float, float]] | None = None,
+    files: bool = True,
 ) -> Comparison:
     """Compare agents with ``rlrun compare``.
 
@@ -278,6 +279,7 @@ def compare(
         correction: ``"holm"`` or ``"bh"``; ``"holm"`` if None.
         unpaired: Compare independent samples, even where runs are paired.
         scores: By environment, the values of the metric that count as 0 and 1.
+        files: Whether the first directory gets comparisons.csv and a table in results.db.
 
     Raises:
         ValueError: rlrun refused, for the reason that it gives.
@@ -295,7 +297,7 @@ def compare(
         command += [f"--margin={name}={value}" for name, value in margin.items()]
     elif margin is not None:
         command.append(f"--margin={margin}")
-    command += ["--unpaired"] * unpaired
+    command += ["--unpaired"] * unpaired + ["--no-files"] * (not files)
     done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().removeprefix("rlrun: "))

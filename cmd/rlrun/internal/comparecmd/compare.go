@@ -56,7 +56,7 @@ would not matter to you.
 
 It writes comparisons.csv and the table comparisons of results.db into the first
 DIR. rlrun run and rlrun report write a new results.db. It has this table only if the
-config has a section compare; otherwise compare again.
+config has a section compare; otherwise compare again. --no-files leaves DIR as it is.
 
 --json:
   metric, lower_is_better, alpha, pairs, correction   what was compared
@@ -81,6 +81,7 @@ type options struct {
 	scores, margins    []string
 	against            string
 	json, latex        bool
+	noFiles            bool
 	html               string
 }
 
@@ -109,6 +110,7 @@ func New(*host.App) *cobra.Command {
 	fs.BoolVar(&o.Unpaired, "unpaired", false, "treat runs as independent, with Welch's test, even if they are paired")
 	fs.StringArrayVar(&o.scores, "scores", nil, "values of the metric that count as scores 0 (the worse one) and 1 in an environment, `ENV=LOW,HIGH`; may be repeated")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
+	fs.BoolVar(&o.noFiles, "no-files", false, "write no comparisons.csv and no table into DIR")
 	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
 	fs.StringVar(&o.html, "html", "", "also write a page with diagrams to `FILE`")
 	return cmd
@@ -146,7 +148,7 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		return cli.Usage(err)
 	}
 	// The answer is shown, whether or not the directory can be written to.
-	return errors.Join(o.show(cmd.OutOrStdout(), r), write(chosen[0].dir, o.html, r))
+	return errors.Join(o.show(cmd.OutOrStdout(), r), o.write(chosen[0].dir, r))
 }
 
 // read reads the directories, and fills in the options that their configs declare. declared are
@@ -356,7 +358,19 @@ func readDigests(dir store.Dir) (digests map[string]string, program string, err 
 }
 
 // write writes the files that a comparison leaves.
-func write(dir, page string, r *compare.Result) error {
+func (o *options) write(dir string, r *compare.Result) error {
+	if !o.noFiles {
+		if err := writeInto(dir, r); err != nil {
+			return err
+		}
+	}
+	if o.html == "" {
+		return nil
+	}
+	return cli.WriteFile(o.html, func(w io.Writer) error { return compare.WriteHTML(w, r) })
+}
+
+func writeInto(dir string, r *compare.Result) error {
 	if err := (store.Dir{Path: dir}).CheckLinks(); err != nil {
 		return cli.Usage(err)
 	}
@@ -364,13 +378,8 @@ func write(dir, page string, r *compare.Result) error {
 		return err
 	}
 	database := filepath.Join(dir, sqlite.File)
-	if _, err := os.Stat(database); err == nil { // an interrupted experiment has none yet
-		if err := sqlite.WriteComparisons(database, r); err != nil {
-			return err
-		}
-	}
-	if page == "" {
+	if _, err := os.Stat(database); err != nil { // an interrupted experiment has none yet
 		return nil
 	}
-	return cli.WriteFile(page, func(w io.Writer) error { return compare.WriteHTML(w, r) })
+	return sqlite.WriteComparisons(database, r)
 }
