@@ -224,11 +224,11 @@ def _read_box(box: spaces.Box, name: str) -> Callable[[Any], Array]:
     if dtype.kind != "f" or not 0 < math.prod(shape) <= FEW:
         return lambda x: _in_box(box, x, name)
     most = sys.float_info.max
-    bounds = [np.clip(b, -most, most).ravel().tolist() for b in (box.low, box.high)]
+    bounds, flat = [np.clip(b, -most, most).ravel().tolist() for b in (box.low, box.high)], len(shape) == 1
 
     def read_few(x: Any) -> Array:
         if type(x) is np.ndarray and x.dtype == dtype and x.shape == shape:
-            for value, low, high in zip(x.ravel().tolist(), *bounds, strict=True):
+            for value, low, high in zip(x.tolist() if flat else x.ravel().tolist(), *bounds):  # noqa: B905  as long
                 if not low <= value <= high:
                     break
             else:

@@ -374,19 +374,18 @@ class Bridge(Environment):
 
     def step(self, action: Any) -> TimeStep:
         """Take an action."""
-        with self._states:
-            try:
-                answer: Any = self._env.step(self._decode(action))
-            except ValueError as e:  # of TimeLimit, which takes the answer apart
-                if "unpack (expected 5, got 4)" not in str(e):
-                    raise
-                limit = ", and give max_episode_steps: -1, since Gymnasium's TimeLimit cannot read it"
-                raise InvalidAnswer(f"step returned a tuple of 4, must return a tuple of 5: {OLD}{limit}") from e
+        if self._shares:
+            with self._states:
+                answer = self._advance(action)
+        else:
+            answer = self._advance(action)
         if not isinstance(answer, tuple) or len(answer) != 5:
             raise InvalidAnswer(f"step returned {_brief(answer)}, must return a tuple of 5: {OLD}")
         observation, reward, terminated, truncated, info = answer
-        _check_info("step", info)
-        check_reward(reward)
+        if type(info) is not dict:
+            _check_info("step", info)
+        if type(reward) is not float:
+            check_reward(reward)
         if type(terminated) is not bool or type(truncated) is not bool:
             with advice():
                 terminated, truncated = (
@@ -394,6 +393,15 @@ class Bridge(Environment):
                     spaces.as_flag(truncated, "truncated"),
                 )
         return TimeStep(self._encode(observation), reward, terminated, truncated)
+
+    def _advance(self, action: Any) -> Any:
+        try:
+            return self._env.step(self._decode(action))
+        except ValueError as e:  # of TimeLimit, which takes the answer apart
+            if "unpack (expected 5, got 4)" not in str(e):
+                raise
+            limit = ", and give max_episode_steps: -1, since Gymnasium's TimeLimit cannot read it"
+            raise InvalidAnswer(f"step returned a tuple of 4, must return a tuple of 5: {OLD}{limit}") from e
 
     def model(self) -> Model:
         """Return the model."""

@@ -261,13 +261,13 @@ def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:
 
 def as_entry(space: Space, value: Any, name: str) -> Any:
     """Return what a single copy answered as an entry of a column, or say what is wrong with it."""
+    if type(value) is np.ndarray and value.dtype == space.dtype and value.shape == space.shape:
+        return value
     if isinstance(value, (int, np.integer)) and isinstance(space, Discrete):
         number = int(value)
         if not -(2**63) <= number < 2**63:
             raise InvalidAnswer(f"{name} is {number}, which is not in {space}")
         return number
-    if type(value) is np.ndarray and value.dtype == space.dtype and value.shape == space.shape:
-        return value
     return convert(space.dtype, as_array(value, space.shape, name), name)
 
 
