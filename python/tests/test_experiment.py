@@ -243,6 +243,16 @@ def test_a_space_that_was_sampled_is_the_same(tmp_path: Path) -> None:
     assert cls.action_space.contains(cls.action_space.sample())
 
 
+def test_the_interpreter_has_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = sys.executable
+    for name in ("python", "python3", "python3.11", "other"):
+        (tmp_path / name).symlink_to(real)
+        monkeypatch.setattr(sys, "executable", str(tmp_path / name))
+        assert _programs.command(Walk, tmp_path)["plugin"] == "python"
+    (tmp_path / "python").unlink()
+    assert _programs.command(Walk, tmp_path)["plugin"] == "python3"
+
+
 def test_a_cached_property_reaches_the_process(tmp_path: Path) -> None:
     class Cached(greedy()):
         @functools.cached_property

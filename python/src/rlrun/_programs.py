@@ -43,8 +43,10 @@ def command(cls: type, output: Path) -> dict[str, Any]:
     """Return plugin and args of a component: the Python of this process, which serves a class."""
     if not _of_gymnasium(cls) and not issubclass(cls, tuple(get_args(kind)[0] for kind in get_args(Kind))):
         raise TypeError(f"{cls.__name__} is no class of environments or agents: derive it from rlrun.Environment, say")
+    own = Path(sys.executable)
+    alike = (p.name for p in map(own.with_name, ("python", "python3")) if p.exists() and p.samefile(own))
     return {
-        "plugin": Path(sys.executable).name,
+        "plugin": next(alike, own.name),  # which name of an interpreter started this process does not matter
         "args": ["-m", __name__, f"{cls.__module__}:{cls.__qualname__}" if _importable(cls) else _write(cls, output)],
     }
 
