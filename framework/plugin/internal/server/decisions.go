@@ -80,13 +80,10 @@ func (r *ruleInstance) step(ctx context.Context, m *pb.RuleRequest) (*pb.RuleRep
 		return nil, broken(err)
 	}
 	r.answers = append(r.answers[:0], make([]options.Answer, len(questions))...)
-	err = run(func() error { return r.rule.Choose(ctx, questions, r.answers) })
-	if err == nil {
-		err = toproto.Answers(&r.reply, r.answers)
-	}
-	if err != nil {
+	if err := run(func() error { return r.rule.Choose(ctx, questions, r.answers) }); err != nil {
 		return &pb.RuleReply{Step: m.Step, Error: toproto.Error(err)}, nil
 	}
+	toproto.Answers(&r.reply, r.answers)
 	r.reply.Step = m.Step
 	return &r.reply, nil
 }

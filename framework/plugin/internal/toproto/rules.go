@@ -1,13 +1,10 @@
 package toproto
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
-	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -72,16 +69,13 @@ func Questions(m *pb.RuleRequest, questions []options.Question, names map[string
 }
 
 // Answers encodes the answers of a rule. The numbers of an answer that others do not have are
-// NaN in these. A number that is NaN itself is an error, which names the question.
-func Answers(r *pb.RuleReply, answers []options.Answer) error {
+// NaN in these.
+func Answers(r *pb.RuleReply, answers []options.Answer) {
 	r.Options, r.Numbers, r.Names = r.Options[:0], r.Numbers[:0], nil
 	at := map[string]int{}
-	for i, a := range answers {
+	for _, a := range answers {
 		r.Options = Int32s(r.Options, []int{a.Option})
 		for _, n := range a.Numbers {
-			if math.IsNaN(n.Value) {
-				return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: the number %s for the log is NaN", framework.ErrInvalidAnswer, n.Name)}
-			}
 			if _, known := at[n.Name]; !known {
 				at[n.Name] = len(r.Names)
 				r.Names = append(r.Names, n.Name)
@@ -98,7 +92,6 @@ func Answers(r *pb.RuleReply, answers []options.Answer) error {
 		}
 		r.Numbers = space.AppendNumbers(r.Numbers, row)
 	}
-	return nil
 }
 
 // Experience encodes what was seen in runs of one task.
