@@ -3,12 +3,18 @@ package mdp_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/internal/processor"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -157,6 +163,54 @@ func models(b testing.TB, n int) map[string]*mdp.Tabular {
 		"absorbs": grid(false),
 		"queue":   queue,
 		"chain":   must.Get(catalog.Chain(n))(b).Model,
+	}
+}
+
+// BenchmarkPlan draws models from the posterior after so many steps from random pairs, with a
+// Dirichlet parameter of 1 for each successor, and solves them, as psrl does: with the size of Taxi, and
+// larger. It reports medians of processor milliseconds. If RLRUN_PYTHON names a Python with
+// numpy, python/peers/plan.py does as much.
+func BenchmarkPlan(b *testing.B) {
+	for _, tt := range []struct{ states, actions, terminal, steps, rounds int }{{500, 6, 0, 0, 21}, {500, 6, 4, 200, 21}, {500, 6, 4, 5000, 21}, {2000, 4, 4, 200, 5}} {
+		b.Run(fmt.Sprintf("%dx%d/%d", tt.states, tt.actions, tt.steps), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 0))
+			d := must.Get(mdp.NewDirichlet(mdp.DirichletPrior{States: tt.states, Actions: tt.actions, Alpha: 1}))(b)
+			terminal := make([]bool, tt.states)
+			for s := range tt.terminal {
+				terminal[s] = true
+			}
+			for range tt.steps {
+				d.Update(rng.IntN(tt.states), rng.IntN(tt.actions), rng.Float64(), rng.IntN(tt.states))
+			}
+			var drawn, marked *mdp.Tabular
+			var draw, solve []float64
+			for b.Loop() {
+				draw, solve = draw[:0], solve[:0]
+				for range tt.rounds {
+					before := processor.Time()
+					drawn = d.SampleInto(drawn, rng)
+					marked = drawn.Terminating(marked, terminal)
+					between := processor.Time()
+					must.Get(mdp.SolveDiscounted(marked, 0.99, mdp.SolverConfig{}))(b)
+					draw, solve = append(draw, milliseconds(between-before)), append(solve, milliseconds(processor.Time()-between))
+				}
+			}
+			slices.Sort(draw)
+			slices.Sort(solve)
+			b.ReportMetric(draw[tt.rounds/2], "draw-ms")
+			b.ReportMetric(solve[tt.rounds/2], "solve-ms")
+			python := os.Getenv("RLRUN_PYTHON")
+			if python == "" {
+				return
+			}
+			command := exec.Command(python, append([]string{"../python/peers/plan.py"}, strings.Fields(strings.Trim(fmt.Sprint(tt), "{}"))...)...)
+			command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+			var drawing, solving float64
+			must.Get(fmt.Sscan(string(must.Get(command.Output())(b)), &drawing, &solving))(b)
+			b.ReportMetric(drawing, "numpy-draw-ms")
+			b.ReportMetric(solving, "numpy-solve-ms")
+			b.ReportMetric((draw[tt.rounds/2]+solve[tt.rounds/2])/(drawing+solving), "times-numpy")
+		})
 	}
 }
 

@@ -47,6 +47,9 @@ func SolveDiscounted(m Model, gamma float64, o SolverConfig) (*Solution, error) 
 		if d.mixes() {
 			return &d.sol, nil
 		}
+		if len(d.next) > dense*len(d.reward) {
+			return d.inexact()
+		}
 		return d.iterate(3, true)
 	case PolicyIteration:
 		if n > denseLimit {

@@ -62,7 +62,7 @@ func (d *DiscountedSolver) solve(v []float64, pi Deterministic, m *Tabular, gamm
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for s := range v {
 			q, a := m.best(s, gamma, v)
-			if q > m.backup(s*m.actions+pi[s], gamma, v) {
+			if a != pi[s] && q > m.backup(s*m.actions+pi[s], gamma, v) {
 				pi[s] = a
 			}
 			lo, hi = min(lo, q-v[s]), max(hi, q-v[s])

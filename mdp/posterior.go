@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/rlrun/rlrun/internal/resample"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // RewardPrior is a conjugate prior of the mean reward of one (s,a), given the
@@ -40,7 +40,29 @@ func logGamma(shape float64, rng *rand.Rand) float64 {
 		u := 1 - rng.Float64() // in (0,1]
 		return logGamma(shape+1, rng) + math.Log(u)/shape
 	}
-	return math.Log(distuv.Gamma{Alpha: shape, Beta: 1, Src: rng}.Rand())
+	return math.Log(gamma(shape, rng))
+}
+
+// gamma draws a gamma variate of shape 1 or more: an exponential one, or by Marsaglia & Tsang
+// (2000), which seldom takes a logarithm.
+func gamma(shape float64, rng *rand.Rand) float64 {
+	if shape == 1 {
+		return rng.ExpFloat64()
+	}
+	d := shape - 1./3
+	c := 1 / (3 * math.Sqrt(d))
+	for {
+		x := rng.NormFloat64()
+		v := 1 + x*c
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		u := rng.Float64()
+		if u < 1-0.0331*(x*x)*(x*x) || math.Log(u) < 0.5*x*x+d*(1-v+math.Log(v)) {
+			return d * v
+		}
+	}
 }
 
 // Dirichlet is the conjugate posterior with an independent Dirichlet row for
@@ -172,9 +194,21 @@ func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
 	})
 }
 
-// sampleDense appends a drawn row: gamma variates, normalised in log space.
+// sampleDense appends a drawn row: gamma variates, normalised. Those of shapes below one may
+// underflow, and are normalised in log space.
 func (d *Dirichlet) sampleDense(t *Tabular, s int, row *countRow, rng *rand.Rand) {
 	first, n, largest := len(t.next), 0, math.Inf(-1)
+	if d.alpha >= 1 {
+		sum, next, prob := 0.0, slices.Grow(t.next, d.states), slices.Grow(t.prob, d.states)
+		d.successors(s, row, func(u int32, count float64) {
+			x := gamma(d.alpha+count, rng)
+			next, prob = append(next, u), append(prob, x)
+			sum += x
+		})
+		t.next, t.prob = next, prob
+		t.normalise(first, sum)
+		return
+	}
 	d.successors(s, row, func(next int32, count float64) {
 		t.next = append(t.next, next)
 		d.logs[n] = logGamma(d.alpha+count, rng)
@@ -192,14 +226,15 @@ func (d *Dirichlet) sampleDense(t *Tabular, s int, row *countRow, rng *rand.Rand
 // normalise divides the probabilities of the row that begins at first by their sum, and
 // leaves out what is improbable then.
 func (t *Tabular) normalise(first int, sum float64) {
-	kept := first
-	for k := first; k < len(t.next); k++ {
-		if p := t.prob[k] / sum; p > improbable {
-			t.next[kept], t.prob[kept] = t.next[k], p
+	next, prob := t.next[first:], t.prob[first:len(t.next)]
+	kept := 0
+	for k, x := range prob {
+		if p := x / sum; p > improbable {
+			next[kept], prob[kept] = next[k], p
 			kept++
 		}
 	}
-	t.next, t.prob = t.next[:kept], t.prob[:kept]
+	t.next, t.prob = t.next[:first+kept], t.prob[:first+kept]
 }
 
 // manyUnseen is the number of unseen successors that counts as many, for each one

@@ -5,6 +5,8 @@ import (
 	"math"
 	"runtime"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Method is an algorithm for solving a model.
@@ -146,6 +148,11 @@ func (m *Tabular) backup(i int, gamma float64, v []float64) float64 {
 	return m.reward[i] + gamma*sum
 }
 
+// dense is how many successors are many: from so many on rows of neighbours are read without
+// their numbers, and models of such rows are solved as DiscountedSolver does, which reads one
+// action and not all.
+const dense = 32
+
 // best returns the largest backup of state s and the first action with it, one that the
 // state has.
 func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action int) {
@@ -158,8 +165,12 @@ func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action
 		prob := m.prob[lo:hi]
 		next := m.next[lo:hi]
 		sum := 0.0
-		for k, p := range prob {
-			sum += p * v[next[k]]
+		if len(next) >= dense && int(next[len(next)-1]-next[0]) == len(next)-1 { // neighbours
+			sum = floats.Dot(prob, v[next[0]:int(next[0])+len(prob)])
+		} else {
+			for k, p := range prob {
+				sum += p * v[next[k]]
+			}
 		}
 		if q := rewards[a] + gamma*sum; q > value {
 			value, action = q, a
