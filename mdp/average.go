@@ -9,7 +9,7 @@ import (
 
 // SolveAverage returns a policy that maximises the long-run reward per step from
 // every state, its gain and bias. Policy iteration takes any model of up to 2000
-// states, even one whose optimal gain differs between states. Relative value
+// states, even one whose optimal gain differs between states, which is the default for those. Relative value
 // iteration takes larger ones that are weakly communicating; for others it
 // returns a MissingError. With ErrNotConverged the solution is the best so far.
 //
@@ -77,7 +77,8 @@ func (a *AverageSolver) Solve(m Model, o SolverConfig) (*Solution, error) {
 	}
 	method := o.Method
 	if method == Automatic {
-		if method = ValueIteration; n <= averageLimit {
+		method = ValueIteration
+		if n <= averageLimit || n <= denseLimit && ModelStructure(t).RequireWeaklyCommunicating() != nil {
 			method = PolicyIteration
 		}
 	}
@@ -105,7 +106,7 @@ func (a *AverageSolver) Solve(m Model, o SolverConfig) (*Solution, error) {
 	found := *sol
 	found.Policy, found.Gain, found.Bias = slices.Clone(sol.Policy), slices.Clone(sol.Gain), slices.Clone(sol.Bias)
 	a.sol.Improvements = 0
-	if sol, err = a.policyIteration(limit); err != nil || !(sol.Bound <= found.Bound) {
+	if sol, err = a.policyIteration(limit); err != nil || !(sol.Bound <= max(found.Bound, a.tolerance(o))) {
 		a.sol = found
 	}
 	return &a.sol, nil

@@ -47,3 +47,27 @@ func induced(t *testing.T, m mdp.Model, pi mdp.Policy) *mdp.Chain {
 	t.Helper()
 	return must.Get(mdp.Induce(m, pi))(t)
 }
+
+// By default models of more than 500 states are solved in few sweeps, as well as by policy iteration,
+// also where the gain differs between states.
+func TestDefaultMethodForTheAverage(t *testing.T) {
+	for name, m := range models(t, 600) {
+		got := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
+		want := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{Method: mdp.PolicyIteration}))(t)
+		if got.Sweeps > 400 {
+			t.Errorf("%s: %d sweeps", name, got.Sweeps)
+		}
+		for s, g := range got.Gain {
+			if !near(g, want.Gain[s], got.Bound+want.Bound) {
+				t.Fatalf("%s: gain %v ± %v of state %d, by policy iteration %v ± %v", name, g, got.Bound, s, want.Gain[s], want.Bound)
+			}
+		}
+	}
+	apart := must.Get(mdp.Generate(mdp.Definition{States: 600, Actions: 1}, func(s, _ int, row *mdp.Row) {
+		row.Add(s, 1)
+		row.Reward(float64(s))
+	}))(t)
+	if got := must.Get(mdp.SolveAverage(apart, mdp.SolverConfig{}))(t); got.Gain[7] != 7 || got.Gain[599] != 599 {
+		t.Errorf("states on their own have gains %v and %v", got.Gain[7], got.Gain[599])
+	}
+}

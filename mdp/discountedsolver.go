@@ -12,6 +12,7 @@ import (
 // concurrent use.
 type DiscountedSolver struct {
 	linear krylov
+	best   func(s int, gamma float64, v []float64) (value float64, action int) // that of the model; nil: best
 }
 
 // Evaluate improves v, the values of policy π in m, 0 ≤ γ < 1. It has one place per
@@ -33,7 +34,7 @@ func (d *DiscountedSolver) Evaluate(v []float64, m *Tabular, pi Deterministic, g
 	if err := m.checkPolicy(pi); err != nil {
 		return 0, err
 	}
-	d.linear.set(m, pi, gamma)
+	d.linear.set(m, pi, gamma, -1)
 	half := d.linear.solve(v, gamma, residual, 100, 100)
 	if !(half <= residual) {
 		return half, ErrNotConverged
@@ -57,11 +58,15 @@ func (d *DiscountedSolver) Solve(v []float64, pi Deterministic, m *Tabular, gamm
 // solve is Solve. It gives up after stalls improvements that do not halve the residual;
 // patience is that of the evaluations.
 func (d *DiscountedSolver) solve(v []float64, pi Deterministic, m *Tabular, gamma, residual float64, stalls, patience int) (float64, error) {
+	best := m.best
+	if d.best != nil {
+		best = d.best
+	}
 	half, least, exactness := math.Inf(1), math.Inf(1), 0.05
 	for stalls > 0 {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for s := range v {
-			q, a := m.best(s, gamma, v)
+			q, a := best(s, gamma, v)
 			if a != pi[s] && q > m.backup(s*m.actions+pi[s], gamma, v) {
 				pi[s] = a
 			}
@@ -79,7 +84,7 @@ func (d *DiscountedSolver) solve(v []float64, pi Deterministic, m *Tabular, gamm
 			stalls--
 		}
 		least = min(least, half)
-		d.linear.set(m, pi, gamma)
+		d.linear.set(m, pi, gamma, -1)
 		d.linear.solve(v, gamma, max(residual/2, exactness*half), 100, patience)
 	}
 	return half, ErrNotConverged

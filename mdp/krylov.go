@@ -26,9 +26,12 @@ type krylov struct {
 	cos, sin []float64
 	left     []float64 // what is left of the residual, in the basis
 	y        []float64
-	passes   int       // over the rows, so far
-	width    int       // how far a row reaches from the diagonal
-	band     []float64 // of I−γP, eliminated: 2·width+1 places for each row
+	passes   int // over the rows, so far
+	width    int // how far a row reaches from the diagonal
+	// eliminates says that narrow bands are eliminated. Agents' learned models are not, whose
+	// width changes from one policy to the next.
+	eliminates bool
+	band       []float64 // of I−γP, eliminated: 2·width+1 places for each row
 }
 
 // narrow is up to which width a band is eliminated, at a cost of narrow² for each state.
@@ -37,11 +40,11 @@ const narrow = 8
 // restart is the dimension of the Krylov space.
 const restart = 40
 
-// set takes the rows of a policy.
-func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
+// set takes the rows of a policy, without the transitions to one state if that is not negative.
+func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64, without int) {
 	n := m.states
 	if k.n != n {
-		*k = krylov{n: n, start: make([]int, n+1), middle: make([]int, n), diagonal: make([]float64, n), reward: make([]float64, n),
+		*k = krylov{n: n, eliminates: k.eliminates, start: make([]int, n+1), middle: make([]int, n), diagonal: make([]float64, n), reward: make([]float64, n),
 			basis: make([][]float64, restart+1), columns: make([][]float64, restart), cos: make([]float64, restart), sin: make([]float64, restart),
 			left: make([]float64, restart+1), y: make([]float64, n)}
 		k.basis[0], k.basis[restart] = make([]float64, n), make([]float64, n)
@@ -58,6 +61,9 @@ func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
 		for j, t := range m.next[lo:hi] {
 			if int(t) >= s && middle < 0 {
 				middle = len(k.next)
+			}
+			if int(t) == without {
+				continue
 			}
 			if int(t) == s {
 				d -= gamma * prob[j]
@@ -156,7 +162,7 @@ func (k *krylov) solve(v []float64, gamma, tolerance float64, limit, patience in
 		if idle >= patience {
 			return half
 		}
-		if k.width <= narrow {
+		if k.eliminates && k.width <= narrow {
 			k.eliminate(v)
 			continue
 		}
@@ -202,6 +208,29 @@ func (k *krylov) eliminate(v []float64) {
 		x[s] /= above[0]
 	}
 	floats.Add(v, x)
+}
+
+// relative writes to h the lead of each state over the mean reward per step, until the
+// reference state is entered, to which set has left out the transitions. The mean is the
+// reward of a cycle over its duration. It reports whether all is finite, as it is if every
+// state leads there.
+func (k *krylov) relative(h []float64, reference int) bool {
+	duration := make([]float64, k.n)
+	clear(h)
+	copy(k.basis[0], k.reward)
+	k.eliminate(h)
+	for s := range duration {
+		k.basis[0][s] = 1
+	}
+	k.eliminate(duration)
+	k.residual(k.basis[0], h) // once more, for what rounding has left
+	k.eliminate(h)
+	mean, sum := h[reference]/duration[reference], 0.0
+	for s := range h {
+		h[s] -= mean * duration[s]
+		sum += h[s]
+	}
+	return sum-sum == 0
 }
 
 // iterate is GMRES for the correction of v, whose residual is in basis[0], until the

@@ -79,7 +79,7 @@ func largestReward(m *mdp.Tabular) float64 {
 // 2,000 sweeps where the model mixes slowly.
 func suitable(model string, n int) []string {
 	methods := []string{"quantecon-modified"}
-	if model == "garnet" || n <= 100_000 {
+	if model == "garnet" || n <= 10_000 {
 		methods = append(methods, "scipy-value")
 	}
 	if limit := map[string]int{"garnet": 1000, "grid": 10_000, "absorbs": 10_000}[model]; limit == 0 || n <= limit {

@@ -20,7 +20,7 @@ const (
 )
 
 // The methods. Automatic takes policy iteration for up to 100 states (discounted) or 500
-// (average), where its exact evaluations are cheapest. Beyond, it takes relative value
+// (average), and up to 2000 (average) if the model is not weakly communicating. Beyond, it takes relative value
 // iteration (average), or modified policy iteration (discounted): with Jacobi sweeps where
 // policies mix fast, else with Gauss-Seidel sweeps. If many of these would be left at the
 // rate so far, it goes on with policy iteration whose evaluations are inexact, as
@@ -148,11 +148,6 @@ func (m *Tabular) backup(i int, gamma float64, v []float64) float64 {
 	return m.reward[i] + gamma*sum
 }
 
-// dense is how many successors are many: from so many on rows of neighbours are read without
-// their numbers, and models of such rows are solved as DiscountedSolver does, which reads one
-// action and not all.
-const dense = 32
-
 // best returns the largest backup of state s and the first action with it, one that the
 // state has.
 func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action int) {
@@ -165,12 +160,8 @@ func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action
 		prob := m.prob[lo:hi]
 		next := m.next[lo:hi]
 		sum := 0.0
-		if len(next) >= dense && int(next[len(next)-1]-next[0]) == len(next)-1 { // neighbours
-			sum = floats.Dot(prob, v[next[0]:int(next[0])+len(prob)])
-		} else {
-			for k, p := range prob {
-				sum += p * v[next[k]]
-			}
+		for k, p := range prob {
+			sum += p * v[next[k]]
 		}
 		if q := rewards[a] + gamma*sum; q > value {
 			value, action = q, a
@@ -179,6 +170,39 @@ func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action
 	}
 	if m.standIn != nil {
 		action = int(m.standIn[row+action])
+	}
+	return value, action
+}
+
+// dense is how many successors a pair has on average in models whose rows bestDense reads.
+const dense = 32
+
+// bestFor returns best, or bestDense where rows have many successors.
+func (m *Tabular) bestFor() func(s int, gamma float64, v []float64) (value float64, action int) {
+	if len(m.next) > dense*len(m.reward) {
+		return m.bestDense
+	}
+	return m.best
+}
+
+// bestDense is best, but for rounding. It reads rows of neighbours without their numbers.
+func (m *Tabular) bestDense(s int, gamma float64, v []float64) (value float64, action int) {
+	value = math.Inf(-1)
+	for a := range m.actions {
+		i := s*m.actions + a
+		next, prob := m.next[m.start[i]:m.start[i+1]], m.prob[m.start[i]:m.start[i+1]]
+		q := m.reward[i]
+		if last := len(next) - 1; last >= 0 && int(next[last]-next[0]) == last {
+			q += gamma * floats.Dot(prob, v[next[0]:int(next[0])+len(prob)])
+		} else {
+			q += gamma * dotSparse(next, prob, v)
+		}
+		if q > value {
+			value, action = q, a
+		}
+	}
+	if m.standIn != nil {
+		action = int(m.standIn[s*m.actions+action])
 	}
 	return value, action
 }
