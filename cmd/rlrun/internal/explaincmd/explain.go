@@ -176,8 +176,8 @@ func anothers(rule string) bool {
 	return rule != "" && err != nil
 }
 
-// byScore reports whether a rule gives every option a score, of which the largest is chosen. Then gain and cost
-// do not decide.
+// byScore reports whether a rule gives every option a score, and chooses the largest. Then gain and cost do not
+// decide.
 func byScore(rule *options.Rule) bool {
 	return slices.Contains([]*options.Rule{options.RulePosteriorSampling, options.RuleUpperConfidence, options.RuleIndex, options.RuleVPI}, rule)
 }
