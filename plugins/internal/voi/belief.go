@@ -30,6 +30,12 @@ type Belief struct {
 	changes             changes
 	watches             []watch // by pair
 	spent, since        float64 // sum of gaps of steps that explored, and since the last state was visited first
+
+	common      int     // how often what rows have in common has changed: the mixtures, the payments and the bounds
+	surprised   float64 // surprise of a pair that has paid many, at
+	surprisedAt int     // this value of common
+	unread      []bool  // by pair: its row has changed since it was last read
+	unsorted    []bool  // by state: the kinds of its pairs may have changed since then
 }
 
 // pair is what has been seen of a state and action.
@@ -79,7 +85,9 @@ func (b *Belief) addState() int {
 	for range b.actions {
 		b.pairs = append(b.pairs, pair{toNext: flat, toReward: flat})
 		b.watches = append(b.watches, watch{})
+		b.unread = append(b.unread, true)
 	}
+	b.unsorted = append(b.unsorted, true)
 	b.near = append(b.near, []int32{int32(s)})
 	b.before = append(b.before, nil)
 	b.back = append(b.back, nil)
@@ -103,6 +111,7 @@ func (b *Belief) ends(s int) bool { return int32(s) == b.end }
 func (b *Belief) begin(s int) bool {
 	p := &b.pairs[int(b.end)*b.actions] // the end has one row, that of its first action
 	p.n++
+	b.unsorted[b.end] = true
 	if k := slices.Index(p.next, int32(s)); k >= 0 {
 		p.count[k]++
 		return false
@@ -119,6 +128,7 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	i := s*b.actions + a
 	p := &b.pairs[i]
 	b.steps++
+	b.unread[i], b.unsorted[s] = true, true
 	isNew := !slices.Contains(p.next, int32(next))
 	if isNew {
 		b.addSuccessor(s, a, p, next)
@@ -187,6 +197,7 @@ func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 		}
 		if !slices.Contains(b.near[next], int32(s)) {
 			b.back[next] = append(b.back[next], int32(s))
+			b.unsorted[next] = true
 		}
 		b.near[s] = append(b.near[s], int32(next))
 		b.before[next] = append(b.before[next], int32(s))
@@ -257,6 +268,7 @@ func (b *Belief) triedIn(s int) bool {
 
 // fit fits both mixtures to what has been seen.
 func (b *Belief) fit() {
+	b.common++
 	each := func(of func(*pair) *likelihood) func(func(*likelihood) bool) {
 		return func(yield func(*likelihood) bool) {
 			for i := range b.pairs {
@@ -276,6 +288,7 @@ func (b *Belief) meanReward() float64 { return (b.sumMeans + 0.5) / (b.tried + 1
 
 // pay counts a reward that is new to a pair.
 func (b *Belief) pay(r float64) {
+	b.common++
 	if k := slices.IndexFunc(b.paid, func(x payment) bool { return x.reward == r }); k >= 0 {
 		b.paid[k].pairs++
 		return
@@ -290,9 +303,10 @@ func (b *Belief) pay(r float64) {
 
 // couldPay reports whether a reward would be new to a pair. To a pair that has paid many every
 // reward is.
-func (p *pair) couldPay(r float64) bool {
-	return len(p.values) == maxValues || !slices.Contains(p.values, r)
-}
+func (p *pair) couldPay(r float64) bool { return p.paidMany() || !slices.Contains(p.values, r) }
+
+// paidMany reports whether a pair has paid so many rewards that they are no longer told apart.
+func (p *pair) paidMany() bool { return len(p.values) == maxValues }
 
 // others appends the rewards of all pairs that would be new to this one, in units of the bounds.
 func (b *Belief) others(dst []payment, p *pair) []payment {
@@ -308,6 +322,16 @@ func (b *Belief) others(dst []payment, p *pair) []payment {
 // Dirichlet process of concentration 1 over a uniform base, and the rewards of
 // each pair are drawn from it.
 func (b *Belief) surprise(p *pair) float64 {
+	if !p.paidMany() {
+		return b.surpriseAnew(p)
+	}
+	if b.surprisedAt != b.common { // it is the same for all such pairs
+		b.surprisedAt, b.surprised = b.common, b.surpriseAnew(p)
+	}
+	return b.surprised
+}
+
+func (b *Belief) surpriseAnew(p *pair) float64 {
 	sum, weight := 0.5, 1.0
 	for _, x := range b.paid {
 		if p.couldPay(x.reward) {
@@ -320,6 +344,9 @@ func (b *Belief) surprise(p *pair) float64 {
 
 // unpaid is the probability that a reward drawn like those of any pair is new to this one.
 func (b *Belief) unpaid(p *pair) float64 {
+	if p.paidMany() {
+		return 1
+	}
 	rest, all := 1.0, 1.0
 	for _, x := range b.paid {
 		all += x.pairs

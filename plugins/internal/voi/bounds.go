@@ -119,6 +119,7 @@ func (b *Belief) learnBounds() (factor, shift float64, changed bool) {
 	if factor, shift, changed = x.learn(x.means, math.Sqrt(variance)); !changed {
 		return 1, 0, false
 	}
+	b.common++
 	b.spent, b.since, b.sumMeans = factor*b.spent, factor*b.since, 0
 	convert := func(p *pair) {
 		p.m2 *= factor * factor

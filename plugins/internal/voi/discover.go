@@ -34,8 +34,8 @@ type discoveries struct {
 
 // cell counts new successors of pairs of a kind.
 type cell struct {
-	of                kind
-	found, all, since float64 // since the last state was found
+	of         kind
+	all, since float64 // since the last state was found
 }
 
 // kind is the level of each trait of a pair.
@@ -77,7 +77,9 @@ func (d *discoveries) observe(of kind, found bool) {
 	d.cells[i].since++
 	d.all++
 	if found {
-		d.cells[i].found++
+		for t, level := range of {
+			d.observed[t][level]++
+		}
 		d.found++
 		for k := range d.cells {
 			d.cells[k].since = 0
@@ -90,10 +92,8 @@ func (d *discoveries) share(of kind) float64 { return d.left * d.usual(of) }
 
 // usual is the share while there are states left.
 func (d *discoveries) usual(of kind) float64 {
-	p := (d.found + 0.5) / (d.all + 1)
-	for t, level := range of {
-		p *= d.factor[t][level]
-	}
+	f, p := &d.factor, (d.found+0.5)/(d.all+1)
+	p = p * f[0][of[0]] * f[1][of[1]] * f[2][of[2]] * f[3][of[3]] * f[4][of[4]]
 	return min(1, p)
 }
 
@@ -107,21 +107,21 @@ func (d *discoveries) estimate(states int) {
 	const rounds = 3
 	for range rounds {
 		for t := range traits {
-			clear(d.observed[t])
-			clear(d.expected[t])
-			for _, c := range d.cells {
+			expected, factor := d.expected[t], d.factor[t]
+			clear(expected)
+			for k := range d.cells {
+				c := &d.cells[k]
 				level := c.of[t]
-				d.observed[t][level] += c.found
-				d.expected[t][level] += c.all * d.usual(c.of) / d.factor[t][level]
+				expected[level] += c.all * d.usual(c.of) / factor[level]
 			}
-			for level := range d.factor[t] {
-				d.factor[t][level] = (1 + d.observed[t][level]) / (1 + d.expected[t][level])
+			for level := range factor {
+				factor[level] = (1 + d.observed[t][level]) / (1 + expected[level])
 			}
 		}
 	}
 	since := 0.0
-	for _, c := range d.cells {
-		since += c.since * d.usual(c.of)
+	for k := range d.cells {
+		since += d.cells[k].since * d.usual(d.cells[k].of)
 	}
 	odds := float64(states) * math.Exp(-since)
 	d.left = odds / (1 + odds)

@@ -108,6 +108,7 @@ type prospects struct {
 	pool    []payment
 
 	first, again []rewardOutcome // of a pair's first try, and new ones of a later try of the pair of newRewards
+	many         int             // Belief.common of again, if they are those of a pair that has paid many, or −1
 	meanFirst    float64
 	bestFirst    float64 // the largest reward of first
 	trial        trial
@@ -167,8 +168,14 @@ func newTrial(b *Belief, horizon float64) (t trial) {
 
 // newRewards computes what a reward may be that is new to a pair, and returns its mean.
 func (x *prospects) newRewards(b *Belief, p *pair) float64 {
-	x.pool = b.others(x.pool[:0], p)
-	x.again = x.process(x.again[:0])
+	if !p.paidMany() || x.many != b.common {
+		x.pool = b.others(x.pool[:0], p)
+		x.again = x.process(x.again[:0])
+		x.many = -1
+		if p.paidMany() { // they are the same for all such pairs
+			x.many = b.common
+		}
+	}
 	return b.surprise(p)
 }
 

@@ -20,6 +20,8 @@ type meanModel struct {
 	suspect      []float64 // by pair: probability that it has changed since its last try, as it counts
 	fresh        []float64 // by pair: probability that the next successor is drawn from the base
 	freshR       []float64 // by pair: likewise of the next reward
+	kinds        []kind    // by pair
+	common       int       // Belief.common of the rows
 	found        []float64 // by pair: probability that a new successor is a state never visited
 	reward       []float64 // by pair
 	global       []float64 // by state: probability under the part of the base that lies anywhere
@@ -84,9 +86,12 @@ func (m *meanModel) extend() {
 func (m *meanModel) update(gamma float64) {
 	b, states := m.belief, m.belief.size()
 	m.gamma = gamma
+	zero := m.zero
 	m.setZero()
 	m.extend()
 	m.work += 20 * len(b.pairs)
+	all := m.common != b.common || m.zero != zero || b.rate() > 0
+	m.common = b.common
 	mean := b.meanReward()
 	for i := range b.pairs {
 		p := &b.pairs[i]
@@ -98,32 +103,50 @@ func (m *meanModel) update(gamma float64) {
 			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 1, 1, mean+m.zero, 1
 			continue
 		}
-		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n, 1), b.rewards.predict(&p.toReward, p.n, b.unpaid(p))
-		m.suspect[i] = b.suspicion(i, 1/(1-gamma))
-		m.fresh[i] += m.suspect[i] * (1 - m.fresh[i])
-		m.planned[i] = 0
-		m.reward[i] = p.mean + m.freshR[i]*(b.surprise(p)-p.mean) + m.zero
+		if !all && !b.unread[i] {
+			continue
+		}
+		b.unread[i] = false
+		m.read(i)
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
 	m.alike, m.valued = m.resemblance(m.valued), states
 	b.discovered.estimate(b.States())
-	for i := range m.found {
-		m.found[i] = b.discovered.share(b.kind(i/b.actions, i%b.actions))
+	m.kinds = grow(m.kinds, len(b.pairs))
+	for s := range states {
+		for i := s * b.actions; i < (s+1)*b.actions; i++ {
+			if b.unsorted[s] {
+				m.kinds[i] = b.kind(s, i%b.actions)
+			}
+			m.found[i] = b.discovered.share(m.kinds[i])
+		}
+		b.unsorted[s] = false
 	}
-	all := 0.0
+	entries := 0.0
 	for _, n := range b.entries {
-		all += n
+		entries += n
 	}
 	for s, n := range b.entries {
 		switch {
-		case all > 0:
-			m.global[s] = n / all
+		case entries > 0:
+			m.global[s] = n / entries
 		case s == m.apart():
 			m.global[s] = 0
 		default:
 			m.global[s] = 1 / float64(m.counted())
 		}
 	}
+}
+
+// read computes the row of a pair that was tried.
+func (m *meanModel) read(i int) {
+	b := m.belief
+	p := &b.pairs[i]
+	m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n, 1), b.rewards.predict(&p.toReward, p.n, b.unpaid(p))
+	m.suspect[i] = b.suspicion(i, 1/(1-m.gamma))
+	m.fresh[i] += m.suspect[i] * (1 - m.fresh[i])
+	m.planned[i] = 0
+	m.reward[i] = p.mean + m.freshR[i]*(b.surprise(p)-p.mean) + m.zero
 }
 
 // apart returns the end of an episode unless it counts among the states visited, or −1. It is the
@@ -246,34 +269,14 @@ func (m *meanModel) shown(p *pair, x []float64) float64 {
 
 // solve improves the policy until it is optimal, and leaves V, Q, and gap = V − Q ("Setting").
 func (m *meanModel) solve() {
-	states, actions := len(m.values), m.belief.actions
-	tol := 1e-9 / (1 - m.gamma)
+	states := len(m.values)
 	for range 50 {
 		m.evaluate()
 		at := m.average(m.values)
 		changed := false
 		m.work += 2 * len(m.belief.pairs)
 		for s := range states {
-			if m.belief.ends(s) {
-				continue
-			}
-			best := int(m.policy[s])
-			for a := range actions {
-				i := s*actions + a
-				base := 0.0
-				if m.planned[i] > 0 {
-					base = m.base(i, m.values, at)
-				}
-				m.actionValues[i] = m.reward[i] + m.gamma*m.expect(i, m.values, base)
-			}
-			for a := range actions {
-				if m.actionValues[s*actions+a] > m.actionValues[s*actions+best]+tol {
-					best = a
-				}
-			}
-			if best != int(m.policy[s]) {
-				m.policy[s], changed = int32(best), true
-			}
+			changed = m.improve(s, at) || changed
 		}
 		if !changed && !m.setFinal() {
 			break
@@ -281,24 +284,55 @@ func (m *meanModel) solve() {
 	}
 	at := m.average(m.values)
 	for s := range states {
-		if m.belief.ends(s) {
-			for i := s * actions; i < (s+1)*actions; i++ {
-				m.gap[i], m.trial[i] = 0, 0
-			}
-			continue
-		}
-		visited, unvisited := m.visited(s, m.values, at), m.unvisited(s, m.values, at)
-		top := m.actionValues[s*actions+int(m.policy[s])]
-		for i := s * actions; i < (s+1)*actions; i++ {
-			m.gap[i] = max(0, top-m.actionValues[i])
-			m.trial[i] = m.gap[i]
-			if p := &m.belief.pairs[i]; p.n > 0 {
-				m.trial[i] -= m.gamma * m.fresh[i] * (visited + m.found[i]*(unvisited-visited) - m.shown(p, m.values))
-				m.trial[i] -= m.suspect[i] * (m.belief.meanReward() - p.mean)
-			}
-		}
+		m.compare(s, at)
 	}
 	m.leave()
+}
+
+// improve computes the action values of a state by the values of others, and reports whether the policy
+// takes another action there.
+func (m *meanModel) improve(s int, at averages) (changed bool) {
+	if m.belief.ends(s) {
+		return false
+	}
+	from, tol := s*m.belief.actions, 1e-9/(1-m.gamma)
+	best := int(m.policy[s])
+	q := m.actionValues[from : from+m.belief.actions]
+	for a := range q {
+		base := 0.0
+		if m.planned[from+a] > 0 {
+			base = m.base(from+a, m.values, at)
+		}
+		q[a] = m.reward[from+a] + m.gamma*m.expect(from+a, m.values, base)
+	}
+	for a := range q {
+		if q[a] > q[best]+tol {
+			best = a
+		}
+	}
+	changed = best != int(m.policy[s])
+	m.policy[s] = int32(best)
+	return changed
+}
+
+// compare computes what the pairs of a state cost.
+func (m *meanModel) compare(s int, at averages) {
+	from, until := s*m.belief.actions, (s+1)*m.belief.actions
+	if m.belief.ends(s) {
+		clear(m.gap[from:until])
+		clear(m.trial[from:until])
+		return
+	}
+	visited, unvisited := m.visited(s, m.values, at), m.unvisited(s, m.values, at)
+	top := m.actionValues[from+int(m.policy[s])]
+	for i := from; i < until; i++ {
+		m.gap[i] = max(0, top-m.actionValues[i])
+		m.trial[i] = m.gap[i]
+		if p := &m.belief.pairs[i]; p.n > 0 {
+			m.trial[i] -= m.gamma * m.fresh[i] * (visited + m.found[i]*(unvisited-visited) - m.shown(p, m.values))
+			m.trial[i] -= m.suspect[i] * (m.belief.meanReward() - p.mean)
+		}
+	}
 }
 
 // leave computes where pairs lead that are taken until they lead elsewhere, and the cost ("The cost of a
@@ -308,26 +342,33 @@ func (m *meanModel) leave() {
 	m.first, m.leaveCost = grow(m.first, len(m.belief.pairs)+1), grow(m.leaveCost, len(m.belief.pairs))
 	m.next, m.prob = m.next[:0], m.prob[:0]
 	for i := range m.belief.pairs {
-		p := &m.belief.pairs[i]
 		m.first[i] = int32(len(m.next))
-		m.leaveCost[i] = math.Inf(1)
-		if p.n == 0 {
-			continue
-		}
-		s, stay := int32(i/m.belief.actions), 0.0
-		if k := slices.Index(p.next, s); k >= 0 {
-			stay = p.count[k]
-		}
-		known := m.discount(int(s)) * (1 - m.fresh[i])
-		scale := 1 / (p.n - known*stay)
+		known, scale := m.stays(i)
+		p, s := &m.belief.pairs[i], int32(i/m.belief.actions)
 		for k, y := range p.next {
 			if y != s {
 				m.next, m.prob = append(m.next, y), append(m.prob, known*p.count[k]*scale)
 			}
 		}
-		m.leaveCost[i] = p.n * m.gap[i] * scale
 	}
 	m.first[len(m.belief.pairs)] = int32(len(m.next))
+}
+
+// stays computes the cost of a pair that is taken until it leads elsewhere, which is infinite if it was never
+// tried. known is the discounted probability that a step shows a successor that was shown, and scale the
+// expected number of steps, divided by that of tries so far.
+func (m *meanModel) stays(i int) (known, scale float64) {
+	p, s, stay := &m.belief.pairs[i], i/m.belief.actions, 0.0
+	if m.leaveCost[i] = math.Inf(1); p.n == 0 {
+		return 0, 0
+	}
+	if k := slices.Index(p.next, int32(s)); k >= 0 {
+		stay = p.count[k]
+	}
+	known = m.discount(s) * (1 - m.fresh[i])
+	scale = 1 / (p.n - known*stay)
+	m.leaveCost[i] = p.n * m.gap[i] * scale
+	return known, scale
 }
 
 // discount is the discount of a step from state s.
