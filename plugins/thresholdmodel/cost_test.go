@@ -13,9 +13,10 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
-// BenchmarkGarnet is a run on a Garnet (Archibald, McKinnon & Thomas 1995): a pair leads to one of
-// three states, or to one of as many as its name says, and a tenth of the pairs pay 1 with a probability of their own. It reports processor
-// time per step of the run, of its first fifth and of the last one, which is after the first visits.
+// BenchmarkGarnet is a run on a Garnet (Archibald, McKinnon & Thomas 1995). A pair leads to one of three
+// states, or of as many as the third number of its name. A tenth of the pairs pay 1 with a probability of
+// their own. It reports processor time per step of the run, of its first fifth and of the last one, which is
+// after the first visits.
 func BenchmarkGarnet(b *testing.B) {
 	for _, size := range []struct{ states, actions, successors, steps int }{
 		{10, 4, 3, 20_000}, {100, 4, 3, 20_000}, {100, 4, 12, 20_000}, {300, 4, 3, 20_000}, {1_000, 4, 3, 50_000}, {50, 200, 3, 50_000}, {10_000, 4, 3, 100_000},

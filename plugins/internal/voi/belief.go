@@ -32,10 +32,11 @@ type Belief struct {
 	spent, since        float64 // sum of gaps of steps that explored, and since the last state was visited first
 
 	common      int     // how often what rows have in common has changed: the mixtures, the payments and the bounds
-	surprised   float64 // surprise of a pair that has paid many, at
-	surprisedAt int     // this value of common
+	surprised   float64 // surprise of a pair that has paid many
+	surprisedAt int     // when common had this value
 	unread      []bool  // by pair: its row has changed since it was last read
-	unsorted    []bool  // by state: the kinds of its pairs may have changed since then
+	kinds       []kind  // by pair
+	unsorted    []bool  // by state: the kinds of its pairs may have changed
 }
 
 // pair is what has been seen of a state and action.
@@ -85,6 +86,7 @@ func (b *Belief) addState() int {
 	for range b.actions {
 		b.pairs = append(b.pairs, pair{toNext: flat, toReward: flat})
 		b.watches = append(b.watches, watch{})
+		b.kinds = append(b.kinds, kind{})
 		b.unread = append(b.unread, true)
 	}
 	b.unsorted = append(b.unsorted, true)
@@ -204,6 +206,18 @@ func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 	}
 }
 
+// kindsOf returns the kinds of the pairs of a state.
+func (b *Belief) kindsOf(s int) []kind {
+	kinds := b.kinds[s*b.actions : (s+1)*b.actions]
+	if b.unsorted[s] {
+		b.unsorted[s] = false
+		for a := range kinds {
+			kinds[a] = b.kind(s, a)
+		}
+	}
+	return kinds
+}
+
 // kind returns the kind of a pair, on which the probability of finding states depends.
 func (b *Belief) kind(s, a int) kind {
 	return kindOf(b.pairs[s*b.actions+a].n, len(b.near[s]), b.children[s], b.known(s, a), a)
@@ -307,16 +321,6 @@ func (p *pair) couldPay(r float64) bool { return p.paidMany() || !slices.Contain
 
 // paidMany reports whether a pair has paid so many rewards that they are no longer told apart.
 func (p *pair) paidMany() bool { return len(p.values) == maxValues }
-
-// others appends the rewards of all pairs that would be new to this one, in units of the bounds.
-func (b *Belief) others(dst []payment, p *pair) []payment {
-	for _, x := range b.paid {
-		if p.couldPay(x.reward) {
-			dst = append(dst, payment{b.measure(x.reward), x.pairs})
-		}
-	}
-	return dst
-}
 
 // surprise is the mean of a reward that is new to a tried pair. Rewards are a
 // Dirichlet process of concentration 1 over a uniform base, and the rewards of

@@ -106,6 +106,8 @@ type prospects struct {
 	top     float64
 	behind  float64 // what finding a state is worth that is not better than all
 	pool    []payment
+	paid    []payment // the rewards of pairs in their order, at
+	sorted  int       // this value of Belief.common
 
 	first, again []rewardOutcome // of a pair's first try, and new ones of a later try of the pair of newRewards
 	many         int             // Belief.common of again, if they are those of a pair that has paid many, or −1
@@ -168,8 +170,17 @@ func newTrial(b *Belief, horizon float64) (t trial) {
 
 // newRewards computes what a reward may be that is new to a pair, and returns its mean.
 func (x *prospects) newRewards(b *Belief, p *pair) float64 {
+	if x.sorted != b.common {
+		x.sorted, x.paid = b.common, append(x.paid[:0], b.paid...)
+		slices.SortFunc(x.paid, byReward)
+	}
 	if !p.paidMany() || x.many != b.common {
-		x.pool = b.others(x.pool[:0], p)
+		x.pool = x.pool[:0]
+		for _, y := range x.paid {
+			if p.couldPay(y.reward) {
+				x.pool = append(x.pool, payment{b.measure(y.reward), y.pairs})
+			}
+		}
 		x.again = x.process(x.again[:0])
 		x.many = -1
 		if p.paidMany() { // they are the same for all such pairs
@@ -179,10 +190,12 @@ func (x *prospects) newRewards(b *Belief, p *pair) float64 {
 	return b.surprise(p)
 }
 
+func byReward(a, b payment) int { return cmp.Compare(a.reward, b.reward) }
+
 // process appends the predictive distribution of a Dirichlet process of concentration 1
 // over a uniform base, after the pool, which it sorts.
 func (x *prospects) process(dst []rewardOutcome) []rewardOutcome {
-	slices.SortFunc(x.pool, func(a, b payment) int { return cmp.Compare(a.reward, b.reward) })
+	slices.SortFunc(x.pool, byReward)
 	n := 0.0
 	for _, y := range x.pool {
 		n += y.pairs

@@ -35,12 +35,14 @@ type Planner struct {
 	urgent  bool       // a pair was tried in order to explore
 	stirred bool       // something has changed since the target was chosen
 
-	planned  float64   // horizon of the last plan
-	due      bool      // the model has changed since the last plan
-	known    []float64 // by pair: its tries at the last plan
-	fitted   float64   // steps at the last fit
-	surveyed float64   // steps when all prizes became stale with time
-	plans    int
+	planned   float64   // horizon of the last plan
+	due       bool      // the model has changed since the last plan
+	shifted   bool      // so that its values change
+	unlearned []int32   // pairs that changed it and that it has not learned
+	known     []float64 // by pair: its tries at the last plan
+	fitted    float64   // steps at the last fit
+	surveyed  float64   // steps when all prizes became stale with time
+	plans     int
 }
 
 // batch is how many states' prizes a plan computes in turn. With 8 the scores on development tasks
@@ -62,7 +64,7 @@ func NewPlanner(b *Belief, rule GainKind) *Planner {
 
 // AddState adds a state to the belief on its first visit and returns its number.
 func (p *Planner) AddState() int {
-	p.due = true
+	p.due, p.shifted = true, true
 	p.earn(granted)
 	return p.belief.addState()
 }
@@ -70,7 +72,7 @@ func (p *Planner) AddState() int {
 // AddEnd adds the end of an episode as a state and returns its number. Call it once at most.
 // After a step that Learn records to lead there, Begin says where the next episode begins.
 func (p *Planner) AddEnd() int {
-	p.due = true
+	p.due, p.shifted = true, true
 	return p.belief.addEnd()
 }
 
@@ -82,7 +84,7 @@ func (p *Planner) Begin(s int) {
 	isNew := p.belief.begin(s)
 	p.resize()
 	if i := int(p.belief.end) * p.belief.actions; isNew || p.belief.pairs[i].n > 1.5*p.known[i] {
-		p.due = true
+		p.due, p.shifted = true, true
 	}
 }
 
@@ -97,6 +99,7 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 	}
 	if isNew || n > 1.5*p.known[i] || p.prize[i] > 0 && n > 1.1*p.known[i] {
 		p.due = true
+		p.unlearned = append(p.unlearned, int32(i))
 		p.spoil(s)
 		p.urgent = p.urgent || s < len(p.explore.aim) && int(p.explore.aim[s]) == s && a != int(p.model.policy[s])
 	}
@@ -138,7 +141,7 @@ func (p *Planner) Plan(s int, horizon float64) {
 	p.resize()
 	horizon = p.belief.lasting(horizon)
 	if rate := p.belief.rate(); p.belief.changes.due || rate*(p.belief.steps-p.surveyed) > survey {
-		p.due, p.belief.changes.due, p.surveyed = true, false, p.belief.steps
+		p.due, p.shifted, p.belief.changes.due, p.surveyed = true, true, false, p.belief.steps
 		p.pending = p.belief.size()
 	}
 	if p.due || p.pending > 0 || p.stirred || horizon < 0.9*p.planned || horizon > 1.1*p.planned {
@@ -180,16 +183,21 @@ func (p *Planner) plan(s int, horizon float64) {
 	if p.belief.outside {
 		p.measureAnew()
 	}
-	if (p.due || horizon < 0.9*p.planned || horizon > 1.1*p.planned) && p.pays(solving) {
+	short := p.credit[solving] <= granted
+	if short {
+		p.learn()
+	}
+	other := horizon < 0.9*p.planned || horizon > 1.1*p.planned
+	if (p.shifted || p.due && !short || other) && p.pays(solving) {
 		p.pending = max(p.pending, batch)
-		if horizon < 0.9*p.planned || horizon > 1.1*p.planned {
+		if other {
 			p.planned = horizon
 			p.pending = p.belief.size()
 		}
 		for i := range p.known {
 			p.known[i] = p.belief.pairs[i].n
 		}
-		p.due = false
+		p.due, p.shifted, p.unlearned = false, false, p.unlearned[:0]
 		p.model.update(1 - 1/max(p.planned, 1.0001))
 		p.model.solve()
 		p.gains.horizon = p.planned
@@ -231,6 +239,19 @@ func (p *Planner) plan(s int, horizon float64) {
 	p.urgent = false
 }
 
+// learn takes in what pairs have shown since the model was solved, for as long as it is not solved anew.
+func (p *Planner) learn() {
+	if p.planned == 0 {
+		return
+	}
+	for _, i := range p.unlearned {
+		p.shifted = p.model.learn(int(i)) || p.shifted
+		p.known[i] = p.belief.pairs[i].n
+	}
+	p.unlearned = p.unlearned[:0]
+	p.spend(solving, &p.model.work)
+}
+
 // Kinds of work. Each has a credit of operations, so that a step costs no more in the mean ("The cost
 // of a step"). What it does not pay for is left to later steps. Operations are counted and not time,
 // so that results depend on nothing else.
@@ -268,9 +289,9 @@ func (p *Planner) measureAnew() {
 	if !changed {
 		return
 	}
-	p.due, p.pending = true, p.belief.size()
+	p.due, p.shifted, p.pending = true, true, p.belief.size()
 	p.explore.rate *= factor
-	for _, x := range [][]float64{p.prize, p.worth, p.old, p.gains.promised} {
+	for _, x := range [][]float64{p.prize, p.worth, p.old, p.gains.promised, p.model.gap, p.model.trial, p.model.leaveCost} {
 		for k := range x {
 			x[k] *= factor
 		}
@@ -286,6 +307,7 @@ func (p *Planner) measureAnew() {
 	for s, v := range p.model.values { // where the next solution begins
 		p.model.values[s] = factor*v + shift*p.planned
 	}
+	p.model.at = p.model.average(p.model.values)
 }
 
 // check computes the prizes of a state.

@@ -20,7 +20,6 @@ type meanModel struct {
 	suspect      []float64 // by pair: probability that it has changed since its last try, as it counts
 	fresh        []float64 // by pair: probability that the next successor is drawn from the base
 	freshR       []float64 // by pair: likewise of the next reward
-	kinds        []kind    // by pair
 	common       int       // Belief.common of the rows
 	found        []float64 // by pair: probability that a new successor is a state never visited
 	reward       []float64 // by pair
@@ -39,6 +38,7 @@ type meanModel struct {
 	prob      []float64 // E γ^t of getting there, t being the steps until the state is left
 	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; infinite if never tried
 
+	at   averages // of the values
 	work int
 
 	chosen                                                           policyMatrix
@@ -89,7 +89,7 @@ func (m *meanModel) update(gamma float64) {
 	zero := m.zero
 	m.setZero()
 	m.extend()
-	m.work += 20 * len(b.pairs)
+	m.work += len(b.pairs) + 5*len(b.discovered.cells)
 	all := m.common != b.common || m.zero != zero || b.rate() > 0
 	m.common = b.common
 	mean := b.meanReward()
@@ -107,20 +107,16 @@ func (m *meanModel) update(gamma float64) {
 			continue
 		}
 		b.unread[i] = false
+		m.work += 30
 		m.read(i)
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
 	m.alike, m.valued = m.resemblance(m.valued), states
 	b.discovered.estimate(b.States())
-	m.kinds = grow(m.kinds, len(b.pairs))
 	for s := range states {
-		for i := s * b.actions; i < (s+1)*b.actions; i++ {
-			if b.unsorted[s] {
-				m.kinds[i] = b.kind(s, i%b.actions)
-			}
-			m.found[i] = b.discovered.share(m.kinds[i])
+		for a, k := range b.kindsOf(s) {
+			m.found[s*b.actions+a] = b.discovered.share(k)
 		}
-		b.unsorted[s] = false
 	}
 	entries := 0.0
 	for _, n := range b.entries {
@@ -282,9 +278,10 @@ func (m *meanModel) solve() {
 			break
 		}
 	}
-	at := m.average(m.values)
+	m.work += 10 * len(m.belief.pairs)
+	m.at = m.average(m.values)
 	for s := range states {
-		m.compare(s, at)
+		m.compare(s)
 	}
 	m.leave()
 }
@@ -316,14 +313,14 @@ func (m *meanModel) improve(s int, at averages) (changed bool) {
 }
 
 // compare computes what the pairs of a state cost.
-func (m *meanModel) compare(s int, at averages) {
+func (m *meanModel) compare(s int) {
 	from, until := s*m.belief.actions, (s+1)*m.belief.actions
 	if m.belief.ends(s) {
 		clear(m.gap[from:until])
 		clear(m.trial[from:until])
 		return
 	}
-	visited, unvisited := m.visited(s, m.values, at), m.unvisited(s, m.values, at)
+	visited, unvisited := m.visited(s, m.values, m.at), m.unvisited(s, m.values, m.at)
 	top := m.actionValues[from+int(m.policy[s])]
 	for i := from; i < until; i++ {
 		m.gap[i] = max(0, top-m.actionValues[i])
@@ -333,6 +330,30 @@ func (m *meanModel) compare(s int, at averages) {
 			m.trial[i] -= m.suspect[i] * (m.belief.meanReward() - p.mean)
 		}
 	}
+}
+
+// learn takes in what pair i has shown since the last solution, with the values of that solution. It computes the
+// row of the pair, and the action values, the policy and the costs of its state. It reports whether values
+// change: the policy takes the pair, or takes another action than before.
+func (m *meanModel) learn(i int) (shifts bool) {
+	s := i / m.belief.actions
+	m.work += 30 + 10*m.belief.actions
+	shifts = i%m.belief.actions == int(m.policy[s])
+	m.read(i)
+	m.found[i] = m.belief.discovered.share(m.belief.kindsOf(s)[i%m.belief.actions])
+	shifts = m.improve(s, m.at) || shifts
+	m.compare(s)
+	for i := s * m.belief.actions; i < (s+1)*m.belief.actions; i++ {
+		known, scale := m.stays(i)
+		p := &m.belief.pairs[i]
+		for k := m.first[i]; k < m.first[i+1]; k++ { // a new successor waits
+			m.prob[k] = 0
+			if j := slices.Index(p.next, m.next[k]); j >= 0 {
+				m.prob[k] = known * p.count[j] * scale
+			}
+		}
+	}
+	return shifts
 }
 
 // leave computes where pairs lead that are taken until they lead elsewhere, and the cost ("The cost of a
@@ -354,9 +375,9 @@ func (m *meanModel) leave() {
 	m.first[len(m.belief.pairs)] = int32(len(m.next))
 }
 
-// stays computes the cost of a pair that is taken until it leads elsewhere, which is infinite if it was never
-// tried. known is the discounted probability that a step shows a successor that was shown, and scale the
-// expected number of steps, divided by that of tries so far.
+// stays computes the cost of a pair that is taken until it leads elsewhere. It is infinite if the pair was never
+// tried. The product of known and scale, times how often the pair has shown a successor, is the discounted
+// probability of getting there.
 func (m *meanModel) stays(i int) (known, scale float64) {
 	p, s, stay := &m.belief.pairs[i], i/m.belief.actions, 0.0
 	if m.leaveCost[i] = math.Inf(1); p.n == 0 {
@@ -566,7 +587,7 @@ func (m *meanModel) converge() bool {
 	v := m.directionImage // A·p
 	least := math.Inf(1)
 	for patience := n/4 + 64; patience > 0; patience-- {
-		m.work += 3*n + len(m.chosen.next)/2
+		m.work += 3*n/2 + len(m.chosen.next)/4
 		worst := 0.0
 		for _, x := range m.residual {
 			worst = max(worst, math.Abs(x))
