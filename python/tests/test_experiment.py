@@ -559,6 +559,29 @@ def test_one_run_has_no_intervals(tmp_path: Path) -> None:
     assert "not decided" in repr(results.compare(pairs=["psrl", "q-learning"]))
 
 
+def test_outputs_that_are_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    config = {"environments": ["chain"], "agents": ["q-learning"], "runs": 2, "steps": 20}
+    results = rlrun.run(config | {"outputs": ["sqlite"]}, output=tmp_path / "a", progress=False, flags="--verify=1")
+    assert results.plot().axes[0].get_title() == "chain"
+    results = rlrun.run(config | {"outputs": ["csv"]}, output=tmp_path / "b", progress=False)
+    assert len(results.summary) > 0
+    with pytest.raises(FileNotFoundError, match="outputs in its config leave sqlite out"):
+        results.runs  # noqa: B018
+    with pytest.raises(FileNotFoundError, match="outputs in its config leave sqlite out"):
+        rlrun.read_results(tmp_path / "b")
+
+
+def test_what_else_to_do_is_said_in_words_of_python(tmp_path: Path) -> None:
+    config = {"environments": ["chain"], "agents": ["q-learning"], "runs": 2, "steps": 20}
+    (tmp_path / "file").touch()
+    with pytest.raises(rlrun.ExperimentError, match=r"choose another with output=…$"):
+        rlrun.run(config, output=tmp_path / "file")
+    rlrun.run(config, output=tmp_path / "out", progress=False)
+    with pytest.raises(rlrun.ExperimentError, match=r"choose another directory with output=…, or overwrite=True$"):
+        rlrun.run(config | {"steps": 30}, output=tmp_path / "out")
+
+
 def test_an_estimate_has_the_digits_of_its_interval() -> None:
     cases = [(1e9, 0.21, "1000000000 ± 0.21"), (2.5, math.nan, "2.5"), (0.0, 0.5, "0 ± 0.5"), (7.25, 0, "7.25")]
     cases += [(123.456, 0.0123, "123.456 ± 0.012"), (1.5, 100, "1.5 ± 1e+02"), (83.4111, 9.2, "83.41 ± 9.2")]

@@ -124,8 +124,8 @@ def test_pipes_and_links_are_refused(directory: Path, tmp_path: Path) -> None:
     (received / "results.db").symlink_to(directory / "results.db")
     (received / "summary.csv").unlink()
     os.mkfifo(received / "summary.csv")
-    results = rlrun.read_results(received)
-    for read in (lambda: results.runs, lambda: results.summary):
+    results = rlrun.Results(received)
+    for read in (lambda: rlrun.read_results(received), lambda: results.runs, lambda: results.summary):
         with pytest.raises(ValueError, match="is no regular file"):
             read()
 

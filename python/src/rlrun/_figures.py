@@ -39,7 +39,10 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
         there = ", ".join(known) or "none: no run of it is ok"
         raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {there}")
     frame = frame[frame["metric"] == metric].astype({"ci_low": float, "ci_high": float})  # one run has no intervals
-    order = results.summary[results.summary["metric"] == metric]
+    try:
+        order = results.summary[results.summary["metric"] == metric]
+    except FileNotFoundError:  # of an experiment without csv: in the order of the alphabet
+        order = frame
     environments, agents = list(order["environment"].unique()), list(order["agent"].unique())
     tasks = json.loads(found.read_text()) if (found := results.directory / "environments.json").exists() else {}
     columns = min(3, len(environments))

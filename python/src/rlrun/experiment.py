@@ -137,7 +137,7 @@ def run(
         json.dump(config, text, default=_number)
         text.seek(0)
         process = subprocess.Popen(
-            [*command, *flags, "--", name],
+            [*command, *([flags] if isinstance(flags, str) else flags), "--", name],
             stdin=text,
             stdout=answer,
             stderr=subprocess.PIPE,
@@ -160,7 +160,7 @@ def run(
             answer.seek(0)
             for notice in json.load(answer).get("notices", []) if progress else []:
                 print(f"Notice: {notice}.", file=sys.stderr)
-            return read_results(host.output)
+            return Results(Path(host.output))
     error = ExperimentError(host.said())
     if found := re.match(r"(?:\S+:\d+: )?([\w-]+(?:\[\d+\]|\.[\w-]+)*): ", str(error)):
         error.path = found[1]
@@ -284,7 +284,8 @@ class _Host:
             text,
         )
         text = re.sub(r"--(resume|overwrite)\b", r"\1=True", text)
-        text = re.sub(r" with --out\b", " with output=…, or overwrite=True", text)
+        text = re.sub(r"(the same (?:experiment only; |programs, )choose .* --out)\b", r"\1, or overwrite=True", text)
+        text = text.replace(" with --out", " with output=…").replace("add --mixed", 'add flags=["--mixed"]')
         return text or f"rlrun ended with status {self.process.returncode}"
 
 

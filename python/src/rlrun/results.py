@@ -148,10 +148,19 @@ class Results:
             raise ValueError(f"{path} is no regular file")
         return path
 
+    def _database(self) -> Path:
+        path = self._file("results.db")
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{self.directory} holds no results.db: outputs in its config leave sqlite out, or runs are missing; "
+                f"in the second case run rlrun report {self.directory}"
+            )
+        return path
+
     def _query(self, query: str) -> pd.DataFrame:
         import sqlite3  # noqa: PLC0415  plugins do without it
 
-        database = sqlite3.connect(f"{self._file('results.db').resolve().as_uri()}?mode=ro", uri=True)
+        database = sqlite3.connect(f"{self._database().resolve().as_uri()}?mode=ro", uri=True)
         try:
             return _pandas().read_sql_query(query, database)
         finally:
@@ -206,9 +215,9 @@ def read_results(directory: str | Path) -> Results:
     path = Path(directory)
     if not (path / "experiment.yaml").exists():
         raise FileNotFoundError(f"{path} holds no experiment.yaml: name an output directory of rlrun run")
-    if not (path / "results.db").exists():
-        raise FileNotFoundError(f"{path} holds no results.db: the experiment was interrupted; run rlrun report {path}")
-    return Results(path)
+    results = Results(path)
+    results._database()
+    return results
 
 
 @dataclass(frozen=True, repr=False)
