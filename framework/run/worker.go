@@ -104,10 +104,10 @@ func (w *worker) pair(ctx context.Context) {
 	w.choose("share a process")
 }
 
-// part lets environment and agent have a process each.
+// part lets environment and agent have a process each, where they have any.
 func (w *worker) part(why error) {
 	w.apart = true
-	w.choose("have a process each: " + strings.TrimSuffix(reason(why), "; its standard error ended:"))
+	w.choose("do not share a process: " + strings.TrimSuffix(reason(why), "; its standard error ended:"))
 }
 
 func (w *worker) choose(what string) {

@@ -84,7 +84,7 @@ func (c *Catalogue) pairable(env, agent plan.Component) (found plugin.Found, err
 	limits := env.Limits.Over(c.limits)
 	switch {
 	case err != nil || err2 != nil || by != plan.Process || to != plan.Process || c.first(env) == nil || c.first(agent) == nil:
-		return found, errors.New("they have no processes")
+		return found, errors.New("one of them is called in the process of rlrun")
 	case !gymnasiumID.MatchString(env.Plugin) || c.Replaced[env.Plugin] != "" || len(env.Args) > 0 || importsModules(env) != "":
 		return found, errors.New("the environment is none of Gymnasium's own")
 	case len(found.Args) == 0 || filepath.Ext(found.Args[0]) != ".py" || !samePython(with.Command, found.Command):

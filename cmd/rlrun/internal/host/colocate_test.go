@@ -79,7 +79,7 @@ func TestTogetherAsApart(t *testing.T) {
 	for i, how := range agents {
 		begins := "gymnasium:CartPole-v1 and " + how
 		if len(got) != 2*len(agents)-1 || got[2*i] != begins+" share a process" ||
-			how != "fine" && (!strings.HasPrefix(got[2*i+1], begins+" have a process each: ") || !strings.Contains(got[2*i+1], parted[how])) {
+			how != "fine" && (!strings.HasPrefix(got[2*i+1], begins+" do not share a process: ") || !strings.Contains(got[2*i+1], parted[how])) {
 			t.Errorf("%s: %q", how, got)
 		}
 	}
