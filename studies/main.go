@@ -64,7 +64,9 @@ var studies = map[string]func(*study) error{
 	"handmade-last-long":        handmadeBoard,
 	"options-short":             optionsBoard,
 	"options-fewer":             optionsBoard,
-	"options-rules-short":       optionsBoard,
+	"options-more-short":        optionsBoard,
+	"options-one-long":          optionsLong,
+	"options-map-short":         optionsMap,
 	"options-development":       optionsBoard,
 	"options-development-short": optionsBoard,
 	"options-classic":           optionsBoard,
@@ -84,8 +86,8 @@ var studies = map[string]func(*study) error{
 }
 
 func main() {
-	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", worth"
-	if len(os.Args) != 2 || studies[os.Args[1]] == nil && os.Args[1] != "worth" {
+	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, worth"
+	if len(os.Args) != 2 || studies[os.Args[1]] == nil && os.Args[1] != "worth" && os.Args[1] != "calibration" {
 		fmt.Fprintf(os.Stderr, "usage: go run -C studies . NAME   (NAME: %s)\n", names)
 		os.Exit(2)
 	}
@@ -99,8 +101,11 @@ func run(name string) error {
 	if err := checkout.Enter(); err != nil {
 		return err
 	}
-	if name == "worth" { // it needs no experiment
+	switch name { // these need no experiment
+	case "worth":
 		return worth()
+	case "calibration":
+		return calibration()
 	}
 	s, err := execute(name)
 	if err != nil {
@@ -133,7 +138,10 @@ func execute(name string) (*study, error) {
 	if base != name {
 		args = append(args, "--out", filepath.Join("results", name), "--steps")
 		if strings.HasSuffix(name, "-long") {
-			args = append(args, "100000", "--runs", "2")
+			args = append(args, "100000")
+			if handmadeHalves[base] != nil {
+				args = append(args, "--runs", "2")
+			}
 		} else {
 			args = append(args, "1000")
 		}
@@ -149,8 +157,8 @@ func execute(name string) (*study, error) {
 // baseName returns the study of the same tasks and agents, in runs of the usual length.
 func baseName(name string) string {
 	name = strings.TrimSuffix(name, "-short")
-	if handmadeHalves[strings.TrimSuffix(name, "-long")] != nil {
-		return strings.TrimSuffix(name, "-long")
+	if base := strings.TrimSuffix(name, "-long"); handmadeHalves[base] != nil || base == "options-one" {
+		return base
 	}
 	return name
 }

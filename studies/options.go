@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/mdp/catalog"
@@ -19,11 +20,13 @@ var optionsStudies = map[string]struct {
 	ways     []way
 	runs     int
 }{
-	"options-development": {optionFamilies(families.Development, 400, 3), optionLearners, optionWays[:3], 1},
-	"options":             {optionFamilies(families.Test, 80, 4), optionLearners, optionWays[:3], 1},
-	"options-fewer":       {optionFamilies(families.Test, 80, 2), optionLearners, optionWays[:3], 1},
-	"options-rules":       {optionFamilies(families.Test, 80, 2), optionLearners, optionWays, 1},
-	"options-classic":     {classicTasks, optionLearners, optionWays[:3], 3},
+	"options-development": {optionFamilies(families.Development, 400, 3), optionLearners, optionWays, 1},
+	"options":             {optionFamilies(families.Test, 80, 4), optionLearners, optionWays, 1},
+	"options-fewer":       {optionFamilies(families.Test, 80, 2), optionLearners, optionWays, 1},
+	"options-map":         {mapTasks, optionLearners, mapWays(), 1},
+	"options-more":        {optionFamilies(families.Test, 87, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-one":         {optionFamilies(families.Test, 86, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-classic":     {classicTasks, optionLearners, optionWays, 3},
 	"proposal":            {optionFamilies(families.Test, 80, 2), optionLearners, proposalWays(), 1},
 	"proposal-classic":    {classicTasks, optionLearners[1:], proposalWays(), 3},
 }
@@ -42,17 +45,6 @@ var optionWays = []way{
 	{"on its own", nil},
 	{"{rule: never}", map[string]any{"rule": "never"}},
 	{"{}", map[string]any{}},
-	{"posterior sampling", map[string]any{"rule": "posterior-sampling"}},
-	{"Algorithm 1", map[string]any{"rule": "optimistic"}},
-	{"Algorithm 2", map[string]any{"rule": "optimistic-stochastic"}},
-	{"pairwise U", map[string]any{"rule": "common-model"}},
-	{"index U", map[string]any{"rule": "index"}},
-	{"VPI", map[string]any{"rule": "vpi"}},
-	{"UCB1 on options", map[string]any{"rule": "upper-confidence"}},
-	{"{} and nearest unknown", map[string]any{"options": []string{"drawn-member", "nearest-unknown"}}},
-	{"{} and covering options", map[string]any{"options": []string{"drawn-member", "covering"}}},
-	{"{} and eigenoptions", map[string]any{"options": []string{"drawn-member", "eigenoptions"}}},
-	{"{} and repeated actions", map[string]any{"options": []string{"drawn-member", "repeats"}}},
 }
 
 // proposalWays are the paper's own proposal: the uniform and the greedy option, held for the mean
@@ -144,48 +136,108 @@ func optionsBoard(s *study) error {
 	if err != nil {
 		return err
 	}
-	var kinds []string
-	for _, t := range tasks {
-		if !slices.Contains(kinds, t.kind) {
-			kinds = append(kinds, t.kind)
-		}
-	}
-	drawn := len(kinds) < len(tasks) // the tasks of a kind are drawn; without kinds, their runs are
 	for _, learner := range x.learners {
-		scores, shares := make([]stat.Scores, len(x.ways)), make([]float64, len(x.ways))
-		for a, w := range x.ways {
-			scores[a] = make(stat.Scores, len(kinds))
-			agent := learner + ", " + w.name
-			for _, t := range tasks {
-				scale, err := stepScale(t.model, s.Meta.Steps)
-				if err != nil {
-					return fmt.Errorf("%s: %w", t.name, err)
-				}
-				if _, err := s.curves(t.name, agent, result.Reward); err != nil { // reads the records
-					return err
-				}
-				runs := make([]float64, s.Meta.Runs)
-				for _, r := range s.records[[2]string{t.name, agent}] {
-					runs[r.Run] = scale.score(s.total(r) / float64(r.Steps))
-				}
-				k := slices.Index(kinds, t.kind)
-				if drawn {
-					scores[a][k] = append(scores[a][k], stat.Mean(runs))
-				} else {
-					scores[a][k] = runs
-				}
-				if w.config != nil {
-					share, err := s.last(t.name, agent, result.ExplorationShare)
-					if err != nil {
-						return err
-					}
-					shares[a] += share.Mean / float64(len(tasks))
-				}
-			}
+		kinds, scores, shares, err := s.optionScores(learner, x.ways, tasks)
+		if err != nil {
+			return err
 		}
 		s.optionsTable(learner, x.ways, kinds, scores, shares)
 	}
 	return nil
+}
+
+// optionScores returns the kinds of tasks, and of each way to explore the scores of the tasks by their
+// kind and its share of exploratory steps. If there are no kinds, the runs of a task take the place of tasks.
+func (s *study) optionScores(learner string, ways []way, tasks []task) (kinds []string, scores []stat.Scores, shares []float64, err error) {
+	scales := make([]scale, len(tasks))
+	for i, t := range tasks {
+		if !slices.Contains(kinds, t.kind) {
+			kinds = append(kinds, t.kind)
+		}
+		if scales[i], err = stepScale(t.model, s.Meta.Steps); err != nil {
+			return nil, nil, nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	drawn := len(kinds) < len(tasks) // the tasks of a kind are drawn; without kinds, their runs are
+	scores, shares = make([]stat.Scores, len(ways)), make([]float64, len(ways))
+	for a, w := range ways {
+		scores[a] = make(stat.Scores, len(kinds))
+		agent := learner + ", " + w.name
+		for i, t := range tasks {
+			if _, err := s.curves(t.name, agent, result.Reward); err != nil { // reads the records
+				return nil, nil, nil, err
+			}
+			runs := make([]float64, s.Meta.Runs)
+			for _, r := range s.records[[2]string{t.name, agent}] {
+				runs[r.Run] = scales[i].score(s.total(r) / float64(r.Steps))
+			}
+			k := slices.Index(kinds, t.kind)
+			if drawn {
+				scores[a][k] = append(scores[a][k], stat.Mean(runs))
+			} else {
+				scores[a][k] = runs
+			}
+			if w.config != nil {
+				share, err := s.last(t.name, agent, result.ExplorationShare)
+				if err != nil {
+					return nil, nil, nil, err
+				}
+				shares[a] += share.Mean / float64(len(tasks))
+			}
+		}
+	}
+	return kinds, scores, shares, nil
+}
+
+// optionsLong prints the board, and draws the score per step over the steps of the runs: the mean over
+// tasks with its 95 % interval.
+func optionsLong(s *study) error {
+	if err := optionsBoard(s); err != nil {
+		return err
+	}
+	x := optionsStudies[baseName(s.name)]
+	tasks, err := x.tasks()
+	if err != nil {
+		return err
+	}
+	figure := plots.Figure{Title: "Learners on their own and hosted", XLabel: "steps", YLabel: "score per step since the point before", LogX: true}
+	for _, learner := range x.learners {
+		for _, w := range x.ways {
+			byPoint := make([][]float64, len(s.Meta.Grid))
+			for _, t := range tasks {
+				scale, err := stepScale(t.model, s.Meta.Steps)
+				if err != nil {
+					return err
+				}
+				runs, err := s.curves(t.name, learner+", "+w.name, result.Reward)
+				if err != nil {
+					return err
+				}
+				for k, reward := range runs[0] {
+					byPoint[k] = append(byPoint[k], 100*scale.score(reward))
+				}
+			}
+			line := plots.Line{Label: learner + ", " + w.name}
+			for k, step := range s.Meta.Grid {
+				if step < 100 {
+					continue // of few steps the score is noise
+				}
+				t := stratified(stat.Scores{byPoint[k]})
+				line.X, line.Y = append(line.X, float64(step)), append(line.Y, t.Value)
+				line.Low, line.High = append(line.Low, t.Low), append(line.High, t.High)
+			}
+			figure.Lines = append(figure.Lines, line)
+		}
+	}
+	return s.figure("", &figure)
+}
+
+// overTasks is the test of tasks within kinds, or of all tasks as one kind where a kind has one task.
+func overTasks(x stat.Scores) stat.TTest {
+	if len(x[0]) == 1 {
+		x = stat.Scores{slices.Concat(x...)}
+	}
+	return stratified(x)
 }
 
 func (s *study) optionsTable(learner string, ways []way, kinds []string, scores []stat.Scores, shares []float64) {
@@ -194,7 +246,7 @@ func (s *study) optionsTable(learner string, ways []way, kinds []string, scores 
 	var ps []float64
 	for a := 1; a < len(ways); a++ {
 		d := minus(scores[a], scores[0])
-		t, all := stratified(d), slices.Concat(d...)
+		t, all := overTasks(d), slices.Concat(d...)
 		differences, plain, ps = append(differences, t), append(plain, stratified(stat.Scores{all})), append(ps, t.P)
 		ahead = append(ahead, 0)
 		for _, x := range all {
@@ -208,7 +260,7 @@ func (s *study) optionsTable(learner string, ways []way, kinds []string, scores 
 	head := append([]string{"exploration", "score", "difference", "p, Holm", "plain", "ahead", "exploratory"}, kinds...)
 	var rows [][]string
 	for a, w := range ways {
-		row := []string{w.name, percent(stratified(scores[a])), "", "", "", "", ""}
+		row := []string{w.name, percent(overTasks(scores[a])), "", "", "", "", ""}
 		if a > 0 {
 			row[2], row[3] = percent(differences[a-1]), fmt.Sprintf("%.2g", adjusted[a-1])
 			row[4] = fmt.Sprintf("± %.1f", 50*(plain[a-1].High-plain[a-1].Low))

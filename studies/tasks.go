@@ -52,7 +52,7 @@ func writeExperiment(study, description string, runs int, tasks []task, agents [
 		"name": study, "description": description,
 		"seed": 1, "runs": runs, "steps": 10_000,
 		"environments": environments, "agents": agents,
-		"record": map[string]any{"points": 20, "metrics": append([]string{"reward"}, metrics...)},
+		"record": map[string]any{"points": 20, "decisions": 0, "metrics": append([]string{"reward"}, metrics...)},
 		"output": filepath.ToSlash(filepath.Join("results", study)),
 	}, "", "  ")
 	if err != nil {

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/output/plots"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins"
+	"github.com/rlrun/rlrun/plugins/families"
+)
+
+// The study "calibration" asks whether P(D ≥ δ) in a learner's members is the probability that it is
+// meant to be. D is by how much an option is better than the greedy one, per step. Of the options
+// "the same action for ever" it is known in the true model of a task of families. If the members
+// are calibrated, the true D is at least the m-th largest of the K that they hold in m of K+1 cases.
+
+// calibrated are the learners of the study. All have 19 members, so that levels are twentieths.
+var calibrated = []struct{ name, plugin, params string }{
+	{"bootstrap-q", "bootstrap-q", `{"members": 19}`},
+	{"bootstrap-q, replays 0", "bootstrap-q", `{"members": 19, "replays": 0}`},
+	{"bootstrap-model, bootstrap", "bootstrap-model", `{"members": 19, "belief": "bootstrap"}`},
+	{"bootstrap-model, posterior", "bootstrap-model", `{"members": 19, "belief": "posterior"}`},
+}
+
+const (
+	calibrationMembers = 19
+	calibrationGamma   = 0.99 // the default of the learners
+)
+
+// calibrationSteps are the steps of a run before which decisions are compared with the truth.
+var calibrationSteps = []int{10, 30, 100, 300, 999}
+
+// watched is an agent whose problems are compared with the true model, at some steps of one lane.
+type watched struct {
+	vector.OptionAgent
+	model *mdp.Tabular
+	step  int
+	// above has, by step and level m−1, the share of options whose true D is at least the m-th largest
+	// of the members; NaN where no option differed from the greedy one.
+	above [][]float64
+}
+
+// Abilities hides that lanes can be stepped by themselves.
+func (w *watched) Abilities() vector.AgentAbilities {
+	able := w.OptionAgent.Abilities()
+	able.Lane = nil
+	return able
+}
+
+func (w *watched) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	if err := w.OptionAgent.StepOptions(ctx, in, epochs, actions, problems); err != nil {
+		return err
+	}
+	if slices.Contains(calibrationSteps, w.step) {
+		pi, err := w.GreedyPolicy(ctx, 0, nil)
+		if err != nil {
+			return err
+		}
+		row, err := trueLevels(&problems[0], w.model, pi, int(in.Observations.Int64[0]))
+		if err != nil {
+			return err
+		}
+		w.above = append(w.above, row)
+	}
+	w.step++
+	return nil
+}
+
+// trueLevels compares the constant options of a problem in a state with the truth.
+func trueLevels(p *options.Problem, model *mdp.Tabular, pi []int, state int) ([]float64, error) {
+	value := func(pi mdp.Deterministic) (float64, error) {
+		chain, err := mdp.Induce(model, pi)
+		if err != nil {
+			return 0, err
+		}
+		v, err := chain.EvaluateDiscounted(calibrationGamma)
+		if err != nil {
+			return 0, err
+		}
+		return (1 - calibrationGamma) * v[state], nil
+	}
+	greedy, err := value(pi)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, calibrationMembers)
+	n := 0.0
+	for x, arm := range p.Arms {
+		var a int
+		if _, err := fmt.Sscanf(arm.Name, "action %d", &a); err != nil || x == p.Greedy {
+			continue
+		}
+		truth, err := value(mdp.Constant(model.NumStates(), a))
+		if err != nil {
+			return nil, err
+		}
+		d := make([]float64, calibrationMembers)
+		for k := range d {
+			d[k] = p.Values[x*calibrationMembers+k] - p.Values[p.Greedy*calibrationMembers+k]
+		}
+		slices.Sort(d)
+		if d[0] == 0 && d[len(d)-1] == 0 {
+			continue // the greedy option does the same
+		}
+		n++
+		for m := range out {
+			if truth-greedy >= d[len(d)-1-m] {
+				out[m]++
+			}
+		}
+	}
+	for m := range out {
+		out[m] /= n
+	}
+	return out, nil
+}
+
+// calibrate makes a run of a learner on a task, and returns watched.above.
+func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64, error) {
+	find := func(name string) (p vector.Plugin) {
+		for _, p = range plugins.All() {
+			if d, err := p.Describe(ctx); err == nil && d.ID == "rlrun/"+name+"@1" {
+				return p
+			}
+		}
+		panic("no plugin " + name)
+	}
+	given, err := json.Marshal(t.environment["params"])
+	if err != nil {
+		return nil, err
+	}
+	env, err := find("family").OpenEnvironment(ctx, given, 1)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := find(plugin).OpenAgent(ctx, json.RawMessage(params), env.Spec(), 1)
+	if err != nil {
+		return nil, err
+	}
+	w := &watched{OptionAgent: agent.Abilities().Options, model: t.model}
+	steps := calibrationSteps[len(calibrationSteps)-1] + 1
+	host, err := explore.New(ctx, w, env.Spec(), 1, explore.Config{
+		Decider: options.DeciderConfig{Rule: options.RulePosteriorSampling, Horizon: bandit.Finite(steps - 1)},
+		Kinds:   options.DefaultKinds, Commitment: options.CommitmentConfig{Fixed: 1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = loop.Run(ctx, loop.Batch{Environment: env, Agent: host, Runs: []int{0}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: steps, Discount: 1})
+	return w.above, err
+}
+
+// calibration prints how often the true D is what members say, and draws the reliability diagram.
+func calibration() error {
+	all, err := optionFamilies(families.Development, 600, 2)()
+	if err != nil {
+		return err
+	}
+	tasks := slices.DeleteFunc(all, func(t task) bool { return t.model.HasTerminal() || t.kind == "many-arms" })
+	s := &study{name: "calibration", w: os.Stdout}
+	levels := make([]float64, calibrationMembers)
+	for m := range levels {
+		levels[m] = float64(m+1) / (calibrationMembers + 1)
+	}
+	figure := plots.Figure{Title: "Is P(D ≥ δ) right?", XLabel: "P(D ≥ δ) in the members", YLabel: "share of options with true D ≥ δ"}
+	figure.Lines = append(figure.Lines, plots.Line{Label: "calibrated", X: levels, Y: levels})
+	head := []string{"learner", "decisions after"}
+	shown := []int{0, 4, 9, 14, 18} // levels in the table
+	for _, m := range shown {
+		head = append(head, fmt.Sprintf("P = %.2f", levels[m]))
+	}
+	var rows [][]string
+	for _, l := range calibrated {
+		byTask := make([][][]float64, len(tasks))
+		for i, t := range tasks {
+			if byTask[i], err = calibrate(context.Background(), l.plugin, l.params, t); err != nil {
+				return fmt.Errorf("%s in %s: %w", l.name, t.name, err)
+			}
+			fmt.Fprintf(os.Stderr, "\r%s: %d of %d tasks ", l.name, i+1, len(tasks))
+		}
+		fmt.Fprintln(os.Stderr)
+		// shares returns the share of each task at a level, over some steps.
+		shares := func(m int, at ...int) stat.TTest {
+			var xs []float64
+			for _, t := range byTask {
+				sum, n := 0.0, 0.0
+				for _, k := range at {
+					if y := t[k][m]; !math.IsNaN(y) {
+						sum, n = sum+y, n+1
+					}
+				}
+				if n > 0 {
+					xs = append(xs, sum/n)
+				}
+			}
+			return stratified(stat.Scores{xs})
+		}
+		for k, step := range calibrationSteps {
+			row := []string{l.name, fmt.Sprintf("%d steps", step)}
+			for _, m := range shown {
+				t := shares(m, k)
+				row = append(row, fmt.Sprintf("%.2f ± %.2f", t.Value, (t.High-t.Low)/2))
+			}
+			rows = append(rows, row)
+		}
+		line := plots.Line{Label: l.name, X: levels}
+		for m := range levels {
+			t := shares(m, 2, 3, 4)
+			line.Y, line.Low, line.High = append(line.Y, t.Value), append(line.Low, t.Low), append(line.High, t.High)
+		}
+		figure.Lines = append(figure.Lines, line)
+	}
+	s.table(head, rows)
+	return s.figure("", &figure)
+}
