@@ -37,17 +37,18 @@ var calibrated = []struct{ name, plugin, params string }{
 
 const (
 	calibrationMembers = 19
+	calibrationHold    = 10   // steps between decisions
 	calibrationGamma   = 0.99 // the default of the learners
 )
 
-// calibrationSteps are the steps of a run before which decisions are compared with the truth.
-var calibrationSteps = []int{10, 30, 100, 300, 999}
+// calibrationSteps are the steps of a run after which decisions are compared with the truth.
+var calibrationSteps = []int{10, 30, 100, 300, 990}
 
 // watched is an agent whose problems are compared with the true model, at some steps of one lane.
 type watched struct {
 	vector.OptionAgent
 	model *mdp.Tabular
-	step  int
+	step  int // of the next decision
 	// above has, by step and level m−1, the share of options whose true D is at least the m-th largest
 	// of the members; NaN where no option differed from the greedy one.
 	above [][]float64
@@ -64,6 +65,9 @@ func (w *watched) StepOptions(ctx context.Context, in *vector.Feedback, epochs [
 	if err := w.OptionAgent.StepOptions(ctx, in, epochs, actions, problems); err != nil {
 		return err
 	}
+	if !epochs[0] {
+		return nil
+	}
 	if slices.Contains(calibrationSteps, w.step) {
 		pi, err := w.GreedyPolicy(ctx, 0, nil)
 		if err != nil {
@@ -75,7 +79,7 @@ func (w *watched) StepOptions(ctx context.Context, in *vector.Feedback, epochs [
 		}
 		w.above = append(w.above, row)
 	}
-	w.step++
+	w.step += calibrationHold
 	return nil
 }
 
@@ -151,10 +155,10 @@ func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64,
 		return nil, err
 	}
 	w := &watched{OptionAgent: agent.Abilities().Options, model: t.model}
-	steps := calibrationSteps[len(calibrationSteps)-1] + 1
+	steps := calibrationSteps[len(calibrationSteps)-1] + calibrationHold
 	host, err := explore.New(ctx, w, env.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RulePosteriorSampling, Horizon: bandit.Finite(steps - 1)},
-		Kinds:   options.DefaultKinds, Commitment: options.CommitmentConfig{Fixed: 1},
+		Kinds:   options.DefaultKinds, Commitment: options.CommitmentConfig{Fixed: calibrationHold},
 	})
 	if err != nil {
 		return nil, err

@@ -22,10 +22,10 @@ var optionsStudies = map[string]struct {
 }{
 	"options-development": {optionFamilies(families.Development, 400, 3), optionLearners, optionWays, 1},
 	"options":             {optionFamilies(families.Test, 80, 4), optionLearners, optionWays, 1},
-	"options-fewer":       {optionFamilies(families.Test, 80, 2), optionLearners, optionWays, 1},
+	"options-fewer":       {optionFamilies(families.Test, 104, 2), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-map":         {mapTasks, optionLearners, mapWays(), 1},
-	"options-more":        {optionFamilies(families.Test, 87, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
-	"options-one":         {optionFamilies(families.Test, 86, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-more":        {optionFamilies(families.Test, 95, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-classic":     {classicTasks, optionLearners, optionWays, 3},
 	"proposal":            {optionFamilies(families.Test, 80, 2), optionLearners, proposalWays(), 1},
 	"proposal-classic":    {classicTasks, optionLearners[1:], proposalWays(), 3},

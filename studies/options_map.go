@@ -132,18 +132,18 @@ func (s *study) mapEffects(kinds []string, scores []stat.Scores, shares []float6
 				share += shares[w] / float64(len(r.ways))
 			}
 			d := minus(mean, scores[0])
-			t, plain := stratified(d), stratified(stat.Scores{slices.Concat(d...)})
+			plain := stratified(stat.Scores{slices.Concat(d...)})
 			ps = append(ps, plain.P)
-			line := []string{r.name, percent(stratified(stat.Scores{slices.Concat(mean...)})), percent(plain), "", fmt.Sprintf("± %.1f", 50*(t.High-t.Low)), fmt.Sprintf("%.0f %%", 100*share)}
+			line := []string{r.name, percent(stratified(stat.Scores{slices.Concat(mean...)})), percent(plain), "", fmt.Sprintf("%.0f %%", 100*share)}
 			for g := range mapGroups {
-				line = append(line, percent(stratified(stat.Scores{slices.Concat(ofGroup(d, kinds, g)...)})))
+				line = append(line, points(stat.Mean(slices.Concat(ofGroup(d, kinds, g)...))))
 			}
 			out = append(out, line)
 		}
 		for i, p := range stat.Holm(ps) {
 			out[i][3] = fmt.Sprintf("%.2g", p)
 		}
-		head := []string{title, "score", "difference", "p, Holm", "within kinds", "exploratory"}
+		head := []string{title, "score", "difference", "p, Holm", "exploratory"}
 		for _, g := range mapGroups {
 			head = append(head, g.name)
 		}

@@ -12,7 +12,8 @@ type promises struct {
 }
 
 // doubt ends a trial, if there was one, and returns 1−ζ. One trial more counts than there were, which
-// yielded all.
+// yielded all. Trials that raised the value, by a discovery or since the belief was wrong, yielded nothing
+// and not less: else ζ would be 0, no trial would follow, and ζ would stay 0 for the rest of the run.
 func (x *promises) doubt(p *options.Problem) float64 {
 	if x.Trying && len(p.Arms) > 1 {
 		x.Trying = false
@@ -28,7 +29,7 @@ func (x *promises) doubt(p *options.Problem) float64 {
 	if x.Sum == 0 {
 		return 0
 	}
-	return 1 - max(0, min(1, (x.First+x.Fallen)/(x.First+x.Sum)))
+	return 1 - min(1, (x.First+max(0, x.Fallen))/(x.First+x.Sum))
 }
 
 // take begins a trial, if the decision explores.

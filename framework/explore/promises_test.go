@@ -26,6 +26,12 @@ func TestDoubtGrowsIfTrialsShowNothing(t *testing.T) {
 	if got := x.doubt(problem(0)); got != before {
 		t.Errorf("what the greedy option shows counts: %v, was %v", got, before)
 	}
+	// A discovery raises the value. That is no reason never to explore again.
+	x = promises{}
+	x.take(problem(0.1), explore)
+	if got := x.doubt(problem(0.4)); math.Abs(got-0.5) > 1e-12 {
+		t.Errorf("after a trial that raised the value: doubt %v, want that of a trial in vain, 0.5", got)
+	}
 	x = promises{}
 	for range 5 {
 		x.take(problem(0.3), explore)
