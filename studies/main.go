@@ -62,7 +62,6 @@ var studies = map[string]func(*study) error{
 	"handmade-last":             handmadeBoard,
 	"handmade-last-short":       handmadeBoard,
 	"handmade-last-long":        handmadeBoard,
-	"options-short":             optionsBoard,
 	"options-fewer":             optionsBoard,
 	"options-more-short":        optionsBoard,
 	"options-one-long":          optionsLong,

@@ -21,7 +21,6 @@ var optionsStudies = map[string]struct {
 	runs     int
 }{
 	"options-development": {optionFamilies(families.Development, 400, 3), optionLearners, optionWays, 1},
-	"options":             {optionFamilies(families.Test, 80, 4), optionLearners, optionWays, 1},
 	"options-fewer":       {optionFamilies(families.Test, 104, 2), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-map":         {mapTasks, optionLearners, mapWays(), 1},
 	"options-more":        {optionFamilies(families.Test, 95, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},

@@ -13,7 +13,7 @@ type promises struct {
 
 // doubt ends a trial, if there was one, and returns 1−ζ. One trial more counts than there were, which
 // yielded all. Trials that raised the value, by a discovery or since the belief was wrong, yielded nothing
-// and not less: else ζ would be 0, no trial would follow, and ζ would stay 0 for the rest of the run.
+// and not less. Else ζ could be 0, no trial would follow, and ζ would stay 0 for the rest of the run.
 func (x *promises) doubt(p *options.Problem) float64 {
 	if x.Trying && len(p.Arms) > 1 {
 		x.Trying = false
