@@ -49,15 +49,14 @@ func mapWays() []way {
 	return ways
 }
 
-// mapTasks are two tasks of each family but many-arms, whose options would take most of the processor
-// time. First come those of the first seed.
+// mapTasks are two tasks of each family. First come those of the first seed.
 func mapTasks() ([]task, error) {
 	first, err := optionFamilies(families.Test, 84, 1)()
 	if err != nil {
 		return nil, err
 	}
 	second, err := optionFamilies(families.Test, 85, 1)()
-	return slices.DeleteFunc(append(first, second...), func(t task) bool { return t.kind == "many-arms" }), err
+	return append(first, second...), err
 }
 
 // optionsMap prints what each rule and each kind of options is better than the learner on its own, and
