@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
@@ -138,7 +139,9 @@ func (c *comparer) advise() {
 	if stopped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons are those of the test that stops the experiment (until: decided), at level %s of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped, c.levels()))
 	}
-	until := slices.ContainsFunc(c.Agents, func(a ComparedAgent) bool { return a.input.Until != nil })
+	until := slices.ContainsFunc(c.Agents, func(a ComparedAgent) bool {
+		return a.input.Until != nil && slices.ContainsFunc(a.input.Summary.Counts, func(c result.Count) bool { return c.NotNeeded > 0 })
+	})
 	if until && stopped < m {
 		c.Notes = append(c.Notes, "Runs were stopped by a test of other comparisons or another metric. These p values do not take that into account; do not report them.")
 	}

@@ -119,6 +119,15 @@ func TestSequentialBlocks(t *testing.T) {
 	in.Until, in.Metric, in.Alpha = []Progress{p}, s.Metric, s.Alpha
 	r := compared(t, []*Input{in}, with(func(o *Config) { o.Metric, o.Alpha = s.Metric, 0.01 }))
 	c := r.Comparisons[0]
+	// Of another metric it says that runs were stopped only if some were not made.
+	for notNeeded, says := range []bool{false, true} {
+		in.Summary.Counts = []result.Count{{Ended: result.Ended{OK: 30, NotNeeded: notNeeded}}}
+		in.Metric = result.Regret
+		other := compared(t, []*Input{in}, with(func(o *Config) { o.Metric = s.Metric }))
+		if got := strings.Contains(strings.Join(other.Notes, " "), "Runs were stopped by a test"); got != says {
+			t.Errorf("%d runs not needed: %q", notNeeded, other.Notes)
+		}
+	}
 	if !c.Stopped || c.Dropped != 1 || c.Alpha != s.Alpha || c.RunsText() != "29 (to the end)" || !strings.Contains(Method(r), "at level 0.05") {
 		t.Errorf("%+v, %s: %s", c, c.RunsText(), Method(r))
 	}

@@ -382,10 +382,25 @@ func (a *aggregator) summary() *Summary {
 			}
 		}
 	}
+	out.Notices = append(out.Notices, a.unknown(out.Rows)...)
 	a.addIQM(out.Rows)
 	out.Notices = append(out.Notices, equalRuns(out.Rows)...)
 	out.Notices = append(out.Notices, out.LostDigits()...)
 	return out
+}
+
+// unknown names the metrics that plugins declare and that have no row, as no run has a value.
+func (a *aggregator) unknown(rows []Row) []string {
+	var names []Metric
+	for _, d := range a.meta.Definitions {
+		if a.meta.wants(d.Name) && !slices.ContainsFunc(rows, func(r Row) bool { return r.Metric == d.Name }) {
+			names = append(names, d.Name)
+		}
+	}
+	if len(rows) == 0 || len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("no run has a value of %s, which plugins declare; tables and plots leave it out", metric.Names(names))}
 }
 
 // LostDigits says in at most one sentence where values are sums of rewards so large that whole

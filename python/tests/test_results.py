@@ -82,6 +82,20 @@ def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> No
         _ = rlrun.read_results(copy).curves
 
 
+def test_damaged_database(directory: Path, tmp_path: Path) -> None:
+    import sqlite3  # noqa: PLC0415
+
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    with sqlite3.connect(copy / "results.db") as database:
+        database.execute("ALTER TABLE outcomes RENAME TO other")
+    with pytest.raises(ValueError, match=r"results\.db cannot be read: .*no such table.*rlrun report .* makes it anew"):
+        _ = rlrun.read_results(copy).outcomes
+    (copy / "results.db").write_text("no database")
+    with pytest.raises(ValueError, match=r"results\.db cannot be read: .*rlrun report .* makes it anew"):
+        _ = rlrun.read_results(copy).curves
+
+
 def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(directory, copy)

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -32,6 +34,12 @@ type text struct{ value, kind string }
 func (t *text) String() string     { return t.value }
 func (t *text) Set(s string) error { t.value = s; return nil }
 func (t *text) Type() string       { return t.kind }
+
+// Overrides tells whether an entry of os.Environ overrides a key of the config.
+func Overrides(entry string) bool {
+	name, _, _ := strings.Cut(entry, "=")
+	return slices.ContainsFunc(settings(), func(s setting) bool { return s.env == name })
+}
 
 // Flags adds the flags that override keys of a config: --runs, --steps, --seed,
 // --workers, --lanes, --transport, --out and --set.

@@ -107,7 +107,7 @@ func fillSQLite(path string, s *result.Summary, records iter.Seq2[result.Record,
 func WriteComparisons(path string, r *compare.Result) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("writing comparisons to %s: %w", path, err)
+			err = fmt.Errorf("writing comparisons to %s: %w; rlrun report %s makes a damaged one anew", path, err, filepath.Dir(path))
 		}
 	}()
 	if err := disk.CheckDatabase(path); err != nil {

@@ -163,6 +163,11 @@ class Results:
         database = sqlite3.connect(f"{self._database().resolve().as_uri()}?mode=ro", uri=True)
         try:
             return _pandas().read_sql_query(query, database)
+        except (sqlite3.DatabaseError, _pandas().errors.DatabaseError) as e:
+            raise ValueError(
+                f"{self._database()} cannot be read: {e.__cause__ or e}; "
+                f"if it is damaged or older than this rlrun, rlrun report {self.directory} makes it anew"
+            ) from None
         finally:
             database.close()
 

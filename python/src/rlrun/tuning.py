@@ -148,10 +148,16 @@ def tune(
         search.agent(label, agents[label].settings, label) if label in agents else search.components[label]
         for label in search.components
     ]
-    results = run(final, output=directory / "evaluation", progress=progress, flags=flags)
+    results = _run(final, directory / "evaluation", progress, flags)
     found = Tuning(directory, tried, results, search.metric)
     replace(directory / "trials.csv", found.trials.to_csv(index=False).encode())
     return found
+
+
+def _run(config: dict[str, Any], output: Path, progress: bool, flags: Sequence[str]) -> Results:
+    """Run an experiment with its own runs and seed, whatever RLRUN_RUNS and RLRUN_SEED say of the whole search."""
+    own = [f"--{key}={config[key]}" for key in ("runs", "seed") if key in config]
+    return run(config, output=output, progress=progress, flags=[*own, *flags])
 
 
 def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str, Any]:
@@ -187,10 +193,18 @@ def _claim(directory: Path, config: Mapping[str, Any]) -> None:
         replace(path, text.encode())
         return
     was, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
-    if differ := sorted(key for key in was | now if was.get(key) != now.get(key)):
-        raise ValueError(
-            f"{directory} has another search, which differs in {', '.join(differ)}: choose another output directory"
-        )
+    if differ := [_differs(k, was.get(k), now.get(k)) for k in sorted(was | now) if was.get(k) != now.get(k)]:
+        raise ValueError(f"{directory} has another search: {'; '.join(differ)}: choose another output directory")
+
+
+def _differs(key: str, was: Any, now: Any) -> str:
+    """Say in which keys a part of a config differs, and what may have set them."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        parts = [k for k in sorted(was | now) if was.get(k) != now.get(k)]
+        return "; ".join(_differs(f"{key}.{k}", was.get(k), now.get(k)) for k in parts)
+    by = f" (in the config, by --{key} or by RLRUN_{key.upper()})" if key in {"runs", "steps", "seed"} else ""
+    old, new = ("the default" if x is None else json.dumps(x) for x in (was, now))
+    return f"{key} was {old} and is now {new}{by}"
 
 
 _NO_MATTER = {"workers", "lanes", "transport", "colocate", "limits", "report", "description", "compare"}
@@ -329,7 +343,7 @@ class _Search:
         config["outputs"] = ["sqlite"]
         config.pop("compare", None)
         try:
-            results = run(config, output=output, progress=False, flags=self.flags)
+            results = _run(config, output, progress=False, flags=self.flags)
         except ExperimentError as e:
             if e.results is None:
                 raise self._explained(e, labels) from None

@@ -361,7 +361,7 @@ func readDigests(dir store.Dir) (digests map[string]string, program string, err 
 func (o *options) write(dir string, r *compare.Result) error {
 	if !o.noFiles {
 		if err := writeInto(dir, r); err != nil {
-			return err
+			return fmt.Errorf("%w; --no-files writes nothing into %s", err, dir)
 		}
 	}
 	if o.html == "" {

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
@@ -51,7 +53,7 @@ func ask(cmd *cobra.Command, name string, arguments map[string]any, asJSON bool)
 	child := exec.CommandContext(cmd.Context(), python, "-c", program)
 	cli.StopTogether(child)
 	child.Stdin, child.Stderr = bytes.NewReader(request), cmd.ErrOrStderr()
-	child.Env = append(os.Environ(), "RLRUN="+own)
+	child.Env = append(slices.DeleteFunc(os.Environ(), config.Overrides), "RLRUN="+own) // the config has them already
 	out, err := child.Output()
 	var a answer
 	if json.Unmarshal(out, &a) != nil {
