@@ -183,6 +183,14 @@ func TestServeFollowsRecords(t *testing.T) {
 	if s.Unfinished || s.Comparison == nil || len(s.Comparison.Rows) != 1 {
 		t.Errorf("at the end: %+v", s)
 	}
+	must.Do(t, os.RemoveAll(dir))
+	for !s.Unfinished && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+		s = read()
+	}
+	if !strings.Contains(fmt.Sprint(s.Notices), "experiment.yaml is gone: the experiment was moved or removed.") {
+		t.Errorf("without its directory: %+v", s)
+	}
 }
 
 // Several experiments in one page: agents have the names of compare, and there are no

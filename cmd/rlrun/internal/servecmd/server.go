@@ -306,6 +306,12 @@ func (l *live) read(running [][]result.Live) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, s := range l.sources {
+		path := filepath.Join(s.dir, store.ConfigFile)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			now.page.Notices = append(now.page.Notices, path+" is gone: the experiment was moved or removed.")
+		}
+	}
 	now.page.Live = true
 	for _, r := range running {
 		now.page.Running = append(now.page.Running, r...)
