@@ -102,7 +102,7 @@ func (a *AverageSolver) relativeValueIteration(o SolverConfig, limit int) (*Solu
 	return sol, nil
 }
 
-// tolerance is that of the gain.
+// tolerance is the largest error of the gain.
 func (a *AverageSolver) tolerance(o SolverConfig) float64 {
 	if o.Tolerance > 0 {
 		return o.Tolerance

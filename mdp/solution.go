@@ -19,12 +19,13 @@ const (
 	averageLimit    = 500
 )
 
-// The methods. Automatic takes policy iteration for up to 100 states (discounted) or 500
-// (average), and up to 2000 (average) if the model is not weakly communicating. Beyond, it takes relative value
-// iteration (average), or modified policy iteration (discounted): with Jacobi sweeps where
-// policies mix fast, else with Gauss-Seidel sweeps. If many of these would be left at the
-// rate so far, it goes on with policy iteration whose evaluations are inexact, as
-// DiscountedSolver does. It also does so where states only lead to close ones.
+// The methods. For a discount, Automatic takes policy iteration for up to 100 states. Beyond,
+// it takes modified policy iteration: with Jacobi sweeps where policies mix fast, else with
+// Gauss-Seidel sweeps. If many of these would be left at the rate so far, or if states only
+// lead to close ones, it goes on with policy iteration whose evaluations are inexact, as
+// DiscountedSolver does. For the average, it takes policy iteration for up to 500 states, and
+// for up to 2000 if the model is not weakly communicating. Beyond, it takes relative value
+// iteration.
 const (
 	Automatic Method = iota
 	// ValueIteration makes Gauss-Seidel sweeps in alternating directions

@@ -142,6 +142,14 @@ def test_pipes_and_links_are_refused(directory: Path, tmp_path: Path) -> None:
     for read in (lambda: rlrun.read_results(received), lambda: results.runs, lambda: results.summary):
         with pytest.raises(ValueError, match="is no regular file"):
             read()
+    (received / "results.db").unlink()
+    shutil.copy(directory / "results.db", received)
+    (received / "summary.csv").unlink()
+    shutil.copy(directory / "summary.csv", received)
+    (received / "environments.json").unlink()
+    os.mkfifo(received / "environments.json")
+    with pytest.raises(ValueError, match=r"environments\.json is no regular file"):
+        rlrun.Results(received).plot("reward")
 
 
 def test_missing_results(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
     except FileNotFoundError:  # of an experiment without csv: in the order of the alphabet
         order = frame
     environments, agents = list(order["environment"].unique()), list(order["agent"].unique())
-    tasks = json.loads(found.read_text()) if (found := results.directory / "environments.json").exists() else {}
+    tasks = json.loads(found.read_text()) if (found := results._file("environments.json")).exists() else {}
     columns = min(3, len(environments))
     rows = math.ceil(len(environments) / columns)
     size = (max(3.4, 2.3 * columns), 2.0 * rows + 0.3)

@@ -184,7 +184,8 @@ def _claim(directory: Path, config: Mapping[str, Any]) -> None:
     """Write the config of a search into its directory. Raise ValueError if that is of another search or experiment."""
     if (directory / "experiment.yaml").exists():
         raise ValueError(f"{directory} has the results of rlrun run: choose another output directory")
-    path, now = directory / "tune.json", {key: value for key, value in config.items() if key not in _NO_MATTER}
+    path = Results(directory)._file("tune.json")
+    now = {key: value for key, value in config.items() if key not in _NO_MATTER}
     text = json.dumps(now, indent=1, sort_keys=True, default=_number)
     if not path.exists():
         from rlrun._programs import replace  # noqa: PLC0415  plugins do without it
