@@ -22,8 +22,10 @@ func isOptionFile(name string) bool {
 // OptionKind is an entry of Exploration.Options: the name of a kind, a file or a plugin, and parameters
 // of the plugin. In JSON it is the name alone where there are none.
 type OptionKind struct {
-	Name   string          `json:"plugin"`
-	Params json.RawMessage `json:"params,omitempty"`
+	// A kind of the host, a file of declared options, or a plugin that proposes options.
+	Name string `json:"plugin"`
+	// Params are parameters of the plugin.
+	Params json.RawMessage `json:"params,omitempty" jsonschema:"type=object"`
 }
 
 // MarshalJSON writes Name where there is nothing else to say.

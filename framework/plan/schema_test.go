@@ -20,12 +20,14 @@ import (
 
 var update = flag.Bool("update", false, "write schema.json instead of comparing with it")
 
-// generate makes the schema of Config; descriptions come from the comments in
-// this directory's sources.
+// generate makes the schema of Config; descriptions come from the comments in the
+// sources of this directory and of framework/compare.
 func generate(t *testing.T) []byte {
 	t.Helper()
 	r := jsonschema.Reflector{Anonymous: true}
-	must.Do(t, r.AddGoComments("github.com/rlrun/rlrun/framework/plan", ".", jsonschema.WithFullComment()))
+	for _, directory := range []string{".", "../compare"} {
+		must.Do(t, r.AddGoComments("github.com/rlrun/rlrun/framework/plan", directory, jsonschema.WithFullComment()))
+	}
 	for k, comment := range r.CommentMap {
 		r.CommentMap[k] = strings.Join(strings.Fields(comment), " ")
 	}
@@ -83,5 +85,23 @@ func TestSchema(t *testing.T) {
 	}
 	if !bytes.Equal(plan.Schema(), want) {
 		t.Error("schema.json is not what Config's tags and comments say: run go generate ./framework/plan")
+	}
+}
+
+// The documentation lists every key with its type and meaning.
+func TestEveryKeyHasATypeAndADescription(t *testing.T) {
+	var s struct {
+		Defs map[string]struct {
+			Properties map[string]json.RawMessage
+		} `json:"$defs"`
+	}
+	must.Do(t, json.Unmarshal(plan.Schema(), &s))
+	for name, d := range s.Defs {
+		for key, raw := range d.Properties {
+			var p struct{ Description string }
+			if err := json.Unmarshal(raw, &p); err != nil || p.Description == "" {
+				t.Errorf("%s.%s has no description: %s", name, key, raw)
+			}
+		}
 	}
 }
