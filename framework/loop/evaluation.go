@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
@@ -60,6 +61,16 @@ func onGrid(list []evaluated, grid []int) []float64 {
 		}
 	}
 	return curve
+}
+
+// known returns the curve of an unfinished run, up to the grid point before its next evaluation.
+func (e *Evaluation) known(list []evaluated, grid []int) []float64 {
+	next := e.Every
+	if n := len(list); n > 0 {
+		next = (list[n-1].step/e.Every + 1) * e.Every
+	}
+	before, _ := slices.BinarySearch(grid, next)
+	return onGrid(list, grid[:before])
 }
 
 // tally is what a lane has earned in an evaluation.

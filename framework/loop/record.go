@@ -349,7 +349,8 @@ func (r *recorder) outcomes() []Outcome {
 	return out
 }
 
-// unfinished returns what every lane has yielded up to its last grid point. A curve that
+// unfinished returns what every lane has yielded up to its last grid point; of its evaluations,
+// which several lanes make together, up to the last point that waits for none. A curve that
 // never had a value (a metric the environment cannot give) is left out.
 func (r *recorder) unfinished() []Outcome {
 	out := make([]Outcome, len(r.lanes))
@@ -363,6 +364,9 @@ func (r *recorder) unfinished() []Outcome {
 		}
 		for k := range r.meters {
 			r.meters[k].addTo(o.Curves, i)
+		}
+		if e := r.batch.Evaluation; e != nil {
+			o.Curves[e.metric(r.batch.Environment.Spec())] = e.known(l.evaluated, r.batch.Grid[:l.point])
 		}
 		out[i] = o
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -22,14 +23,19 @@ import (
 type Output struct {
 	Name string // in a config, or of rlrun export
 	Doc  string // what it makes, in a sentence
+	// Named outputs are made at the end of an experiment only if the config names them.
+	Named bool
 	// Write makes the files in a directory, which exists, and returns their names there.
 	Write func(r *Results, directory string) (files []string, err error)
+	// Watch, if not nil, returns a function that writes the files of some runs into a directory
+	// while the experiment runs (see run.Settings.Watch). Write replaces them.
+	Watch func(dir store.Dir, meta result.Meta, directory string) func([]result.Record)
 }
 
-// Choose returns those of the outputs that a config names; all of them for no names.
+// Choose returns those of the outputs that a config names; for no names, all that need not be named.
 func Choose(all []Output, names []string) (list []Output, err error) {
 	if len(names) == 0 {
-		return all, nil
+		return slices.DeleteFunc(slices.Clone(all), func(o Output) bool { return o.Named }), nil
 	}
 	for i, name := range names {
 		k := slices.IndexFunc(all, func(o Output) bool { return o.Name == name })
@@ -39,6 +45,32 @@ func Choose(all []Output, names []string) (list []Output, err error) {
 		list = append(list, all[k])
 	}
 	return list, nil
+}
+
+// ExportDir is the directory of exports in an output directory. Each format has a directory there.
+const ExportDir = "export"
+
+// Exported makes a format of rlrun export an output, which a config has to name. Its files are
+// where the command writes them.
+func Exported(o Output) Output {
+	inside, write, watch := filepath.Join(ExportDir, o.Name), o.Write, o.Watch
+	o.Named = true
+	o.Write = func(r *Results, directory string) ([]string, error) {
+		if err := os.MkdirAll(filepath.Join(directory, inside), 0o777); err != nil {
+			return nil, err
+		}
+		files, err := write(r, filepath.Join(directory, inside))
+		for i := range files {
+			files[i] = filepath.Join(inside, files[i])
+		}
+		return files, err
+	}
+	if watch != nil {
+		o.Watch = func(dir store.Dir, meta result.Meta, directory string) func([]result.Record) {
+			return watch(dir, meta, filepath.Join(directory, inside))
+		}
+	}
+	return o
 }
 
 // Results are what outputs are made from.

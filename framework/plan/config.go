@@ -59,7 +59,7 @@ type Config struct {
 	// Output is the directory that receives the results. Default:
 	// results/<name>.
 	Output string `json:"output,omitempty"`
-	// Outputs are the files to make from the records of runs. Default: all.
+	// Outputs are the files to make from the records of runs. Default: all but the exports parquet, tensorboard and latex.
 	Outputs []string `json:"outputs,omitempty" jsonschema:"minItems=1"`
 	// Report says how results are drawn.
 	Report Report `json:"report,omitempty"`

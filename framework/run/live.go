@@ -22,6 +22,7 @@ type liveView struct {
 	plan  *plan.Plan
 	file  store.LiveFile
 	every time.Duration
+	watch func([]result.Record) // see Settings.Watch; may be nil
 
 	mu      sync.Mutex
 	began   time.Time
@@ -37,9 +38,9 @@ type liveBatch struct {
 }
 
 // newLive begins the live file of a process.
-func newLive(p *plan.Plan, file store.LiveFile) *liveView {
+func newLive(p *plan.Plan, file store.LiveFile, watch func([]result.Record)) *liveView {
 	now := time.Now()
-	return &liveView{plan: p, file: file, every: liveEvery, began: now, next: now.Add(liveEvery), batches: map[*worker]*liveBatch{}}
+	return &liveView{plan: p, file: file, every: liveEvery, watch: watch, began: now, next: now.Add(liveEvery), batches: map[*worker]*liveBatch{}}
 }
 
 // progress records that a worker has made steps, and looks at its runs from time to time.
@@ -60,8 +61,22 @@ func (v *liveView) progress(w *worker, steps int, unfinished func() []loop.Outco
 		return
 	}
 	b.next = now.Add(v.every)
-	b.cell = liveCell(v.plan, w.cell, unfinished())
+	runs := unfinished()
+	b.cell = liveCell(v.plan, w.cell, runs)
 	v.write(now)
+	if v.watch != nil {
+		v.watch(w.records(runs))
+	}
+}
+
+// finished passes on the records of runs that are over.
+func (v *liveView) finished(runs []result.Record) {
+	if v == nil || v.watch == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.watch(runs)
 }
 
 // ended records that a worker's batch is over.
@@ -129,7 +144,9 @@ func liveCell(p *plan.Plan, c plan.Cell, runs []loop.Outcome) result.LiveCell {
 	for _, run := range runs {
 		out.Steps += run.Steps
 		for m, curve := range run.Curves {
-			add(m, curve)
+			if slices.ContainsFunc(curve, func(x float64) bool { return !math.IsNaN(x) }) {
+				add(m, curve)
+			}
 		}
 		for _, m := range derived {
 			d := metric.Define(m)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,3 +66,49 @@ func TestLive(t *testing.T) {
 		t.Errorf("left behind: %v", err)
 	}
 }
+
+// Records of unfinished runs are the beginning of those in the end, also of evaluations, which lanes make together.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	p := plantest.Compile(t, func(c *plan.Config) {
+		c.Runs, c.Steps, c.Lanes, c.Workers = 3, 4000, 3, 1
+		c.Record.Points = 40
+		c.Evaluate = &plan.Evaluation{Every: 130, Steps: 5}
+	})
+	done := must.Get(prepare(t, p, dir, false, store.Session{}))(t)
+	last := map[result.Key]result.Record{}
+	unfinished := 0
+	o := runOptions{Dir: dir, Open: opener(nil), Done: done, live: func(v *liveView) {
+		v.every, v.next = 1, time.Time{}
+		v.watch = func(runs []result.Record) {
+			for _, r := range runs {
+				before, ended := last[r.Key()], r.Steps == 4000
+				for m, curve := range r.Curves {
+					if b := before.Curves[m]; len(b) > len(curve) || !slices.EqualFunc(b, curve[:len(b)], same) {
+						t.Fatalf("%s: %v, then %v", m, b, curve)
+					}
+					r.Curves[m] = slices.Clone(curve)
+					if n := len(curve); n < 40 && !ended {
+						unfinished++
+					}
+				}
+				last[r.Key()] = r
+			}
+		}
+	}}
+	must.Do(t, runPlan(t.Context(), p, o))
+	for r, err := range result.ReadRecords(dir) {
+		must.Do(t, err)
+		got := last[r.Key()]
+		got.Experiment = r.Experiment
+		if string(got.AppendJSON(nil)) != string(r.AppendJSON(nil)) {
+			t.Errorf("%v: another record in the end", r.Key())
+		}
+	}
+	if unfinished == 0 {
+		t.Error("no unfinished run was seen")
+	}
+}
+
+// same says whether two values are equal, or both unknown.
+func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }

@@ -22,6 +22,10 @@ type Settings struct {
 	// Event, if not nil, is called with progress, first with the runs that are recorded
 	// already. Calls never overlap.
 	Event func(Event)
+	// Watch, if not nil, is called every few seconds with the records of unfinished runs so
+	// far, and with those of runs that have ended. Curves of unfinished runs are shorter than the
+	// grid, and end where they may still change. Calls never overlap.
+	Watch func([]result.Record)
 }
 
 // Event reports the progress of a cell since its last event.
@@ -65,7 +69,7 @@ func (x *Runner) Run(ctx context.Context, existing store.Existing, o Settings) e
 	if err != nil {
 		return x.Dir.Error(err)
 	}
-	b := x.begin(session, done, plan.Shard{}, o.Event)
+	b := x.begin(session, done, plan.Shard{}, o)
 	defer b.live.close()
 	b.event(Event{Reused: done.Count()})
 	return b.run(ctx)
@@ -100,7 +104,7 @@ type execution struct {
 
 // begin returns the runs of a shard that are left, and keeps the plugins open that the first
 // of them needs.
-func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard, progress func(Event)) *execution {
+func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard, o Settings) *execution {
 	if left := jobs(x.Plan, done, shard); len(left) > 0 {
 		first := left[0].cell
 		agent := x.Plan.Agents[first.Agent]
@@ -115,8 +119,8 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 	}
 	return &execution{
 		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
-		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: progress,
-		live: newLive(x.Plan, x.Dir.LiveFile(shard)), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
+		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
+		live: newLive(x.Plan, x.Dir.LiveFile(shard), o.Watch), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 	}
 }
 

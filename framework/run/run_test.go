@@ -52,6 +52,13 @@ func (a *alternate) SelectAction(context.Context, space.Value) (space.Value, err
 
 func (a *alternate) Update(context.Context, framework.Transition) error { return nil }
 
+func (a *alternate) Save(context.Context) ([]byte, error) { return []byte{byte(a.next)}, nil }
+
+func (a *alternate) Load(_ context.Context, state []byte) error {
+	a.next = int64(state[0])
+	return nil
+}
+
 // faulty wraps the lanes of an environment. fail is asked at every call, with
 // the seeds the lanes were started from.
 type faulty struct {
@@ -141,7 +148,7 @@ type runOptions struct {
 func runPlan(ctx context.Context, p *plan.Plan, o runOptions) error {
 	x := New(p, opening(o.Open))
 	x.Dir = store.Dir{Path: o.Dir, Disk: o.Disk}
-	b := x.begin(&o.Session, o.Done, plan.Shard{}, o.Event)
+	b := x.begin(&o.Session, o.Done, plan.Shard{}, Settings{Event: o.Event})
 	b.remote, b.lanes = o.Remote, nil
 	if o.live != nil {
 		o.live(b.live)

@@ -77,7 +77,9 @@ func (r *shardRun) begin(ctx context.Context, session *store.Session) (*executio
 	if done, err = r.found(done); err != nil {
 		return nil, err
 	}
-	b := x.begin(session, done, r.shard, r.event)
+	settings := r.o.Settings
+	settings.Event = r.event
+	b := x.begin(session, done, r.shard, settings)
 	b.recorded = r.recorded
 	if len(jobs(x.Plan, done, r.shard)) > 0 {
 		if err := x.Dir.RemoveMade(x.Plan); err != nil {

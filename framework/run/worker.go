@@ -416,7 +416,9 @@ func (w *worker) bisect(ctx context.Context, runs []int) error {
 
 func (w *worker) succeed(outcomes []loop.Outcome) {
 	w.failures.ended(w.cell)
-	w.ended(w.records(outcomes)...)
+	recs := w.records(outcomes)
+	w.live.finished(recs)
+	w.ended(recs...)
 }
 
 // fail records that a run, in a lane of a batch, failed.

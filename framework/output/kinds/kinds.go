@@ -14,7 +14,10 @@ import (
 )
 
 // Run are the outputs that a config can choose from. They are made in this order.
-var Run = []output.Output{csv.Output, sqlite.Output, comparisons.Output, plots.Output, page.Output}
+var Run = []output.Output{
+	csv.Output, sqlite.Output, comparisons.Output, plots.Output, page.Output,
+	output.Exported(tables.Parquet), output.Exported(tensorboard.Output), output.Exported(latex.Output),
+}
 
 // Export are the formats of rlrun export.
 var Export = []output.Output{tables.Parquet, tables.CSV, tensorboard.Output, latex.Output}

@@ -4,6 +4,7 @@ package tensorboard
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -14,23 +15,18 @@ import (
 
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 )
 
 // Output makes a directory a run.
-var Output = output.Output{Name: "tensorboard", Doc: "an event file for each run, in ENVIRONMENT/AGENT/run-N", Write: write}
+var Output = output.Output{Name: "tensorboard", Doc: "an event file for each run, in ENVIRONMENT/AGENT/run-N", Write: write, Watch: watch}
 
 // write writes a directory a run, with one file of events: a scalar for every
 // metric at every recorded step. TensorBoard keeps values as 32-bit floats.
 func write(s *output.Results, directory string) (files []string, err error) {
-	provenance, err := s.Dir.Provenance()
+	l, err := newLayout(s.Dir, s.Summary.Meta)
 	if err != nil {
 		return nil, err
-	}
-	meta := &s.Summary.Meta
-	environments, agents := slugs(meta.Environments), slugs(meta.Agents)
-	wall := 0.0
-	if started := provenance.Started; !started.IsZero() {
-		wall = float64(started.UnixNano()) / 1e9
 	}
 	unknown := map[[2]string][]result.Metric{} // by environment and agent
 	for i := range s.Summary.Rows {
@@ -46,20 +42,80 @@ func write(s *output.Results, directory string) (files []string, err error) {
 		if rec.Status != result.OK {
 			continue
 		}
-		run := filepath.Join(environments[rec.Environment], agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run))
-		if err := os.MkdirAll(filepath.Join(directory, run), 0o777); err != nil {
+		name := l.file(&rec)
+		if err := os.MkdirAll(filepath.Join(directory, filepath.Dir(name)), 0o777); err != nil {
 			return files, err
 		}
-		name := filepath.Join(run, fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(wall)))
 		// Thousands of small files: they are not synced one by one.
-		var events bytes.Buffer
-		writeEvents(&events, &rec, unknown[[2]string{rec.Environment, rec.Agent}], meta.Grid, wall)
-		if err := os.WriteFile(filepath.Join(directory, name), events.Bytes(), 0o666); err != nil {
+		events := l.events(&rec, l.grid, unknown[[2]string{rec.Environment, rec.Agent}])
+		if err := os.WriteFile(filepath.Join(directory, name), events, 0o666); err != nil {
 			return files, err
 		}
 		files = append(files, name)
 	}
 	return files, nil
+}
+
+// watch writes the events of runs while the experiment runs: the beginning of the files of write, to which it
+// only appends, so that a reader goes on where it was. It leaves out what it cannot write, as write reports that.
+func watch(dir store.Dir, meta result.Meta, directory string) func([]result.Record) {
+	var l *layout
+	return func(runs []result.Record) {
+		if l == nil {
+			var err error
+			if l, err = newLayout(dir, meta); err != nil {
+				return
+			}
+		}
+		for i := range runs {
+			grid := l.grid
+			for _, curve := range runs[i].Curves {
+				grid = grid[:min(len(grid), len(curve))]
+			}
+			name := filepath.Join(directory, l.file(&runs[i]))
+			if err := os.MkdirAll(filepath.Dir(name), 0o777); err == nil {
+				_ = extend(name, l.events(&runs[i], grid, nil))
+			}
+		}
+	}
+}
+
+// extend appends to a file what is missing of data, of which it has the beginning.
+func extend(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() < int64(len(data)) {
+		_, err = f.Write(data[info.Size():])
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+// layout says where the events of a run are, and when they were.
+type layout struct {
+	environments, agents map[string]string // directories by label
+	grid                 []int
+	wall                 float64 // seconds since 1970 at which the experiment began
+}
+
+func newLayout(dir store.Dir, meta result.Meta) (*layout, error) {
+	provenance, err := dir.Provenance()
+	if err != nil {
+		return nil, err
+	}
+	l := &layout{environments: slugs(meta.Environments), agents: slugs(meta.Agents), grid: meta.Grid}
+	if started := provenance.Started; !started.IsZero() {
+		l.wall = float64(started.UnixNano()) / 1e9
+	}
+	return l, nil
+}
+
+// file returns the name of the events of a run.
+func (l *layout) file(rec *result.Record) string {
+	return filepath.Join(l.environments[rec.Environment], l.agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run),
+		fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(l.wall)))
 }
 
 func slugs(labels []string) map[string]string {
@@ -70,11 +126,12 @@ func slugs(labels []string) map[string]string {
 	return out
 }
 
-// writeEvents writes the curves of a run. An unknown metric has a point without a value at the end.
-func writeEvents(w *bytes.Buffer, rec *result.Record, unknown []result.Metric, grid []int, wall float64) {
+// events returns the curves of a run on a grid. An unknown metric has a point without a value at the end.
+func (l *layout) events(rec *result.Record, grid []int, unknown []result.Metric) []byte {
+	var w bytes.Buffer
 	// Event: 1 wall_time, 2 step, 3 file_version, 5 summary.
-	event := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(wall))
-	writeRecord(w, appendBytes(event[:len(event):len(event)], 3, []byte("brain.Event:2")))
+	event := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(l.wall))
+	writeRecord(&w, appendBytes(event[:len(event):len(event)], 3, []byte("brain.Event:2")))
 	metrics := slices.Sorted(maps.Keys(rec.Curves))
 	for i, step := range grid {
 		var summary []byte
@@ -99,8 +156,9 @@ func writeEvents(w *bytes.Buffer, rec *result.Record, unknown []result.Metric, g
 			continue
 		}
 		e := binary.AppendUvarint(append(event[:len(event):len(event)], 2<<3), uint64(step))
-		writeRecord(w, appendBytes(e, 5, summary))
+		writeRecord(&w, appendBytes(e, 5, summary))
 	}
+	return w.Bytes()
 }
 
 // appendBytes appends a field of bytes in the encoding of protocol buffers.

@@ -1,6 +1,7 @@
 package tensorboard
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rlrun/rlrun/framework/output/outputtest"
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -72,6 +74,37 @@ func TestTensorBoard(t *testing.T) {
 	}
 	if !slices.Equal(got, []scalar{{1, "reward", 1}, {4, "episode_return", 2}, {4, "reward", 0.5}}) {
 		t.Errorf("scalars %v", got)
+	}
+}
+
+// While a run goes on its file has the beginning of what it has in the end.
+func TestWatch(t *testing.T) {
+	r, dir := outputtest.Small(t), t.TempDir()
+	watch := Output.Watch(r.Dir, r.Summary.Meta, dir)
+	for rec := range r.Records() {
+		if rec.Status != result.OK {
+			continue
+		}
+		unfinished := rec
+		unfinished.Curves = map[result.Metric][]float64{}
+		for m, curve := range rec.Curves {
+			unfinished.Curves[m] = curve[:1]
+		}
+		watch([]result.Record{unfinished})
+		watch([]result.Record{unfinished})
+	}
+	begun := map[string][]byte{}
+	for _, name := range must.Get(filepath.Glob(filepath.Join(dir, "*", "*", "*", "*")))(t) {
+		begun[name] = must.Get(os.ReadFile(name))(t)
+	}
+	files := must.Get(Output.Write(r, dir))(t)
+	if len(begun) != len(files) {
+		t.Errorf("began %d of %d files", len(begun), len(files))
+	}
+	for name, beginning := range begun {
+		if all := must.Get(os.ReadFile(name))(t); len(beginning) >= len(all) || !bytes.HasPrefix(all, beginning) {
+			t.Errorf("%s began with %d bytes that are not the first of %d", name, len(beginning), len(all))
+		}
 	}
 }
 

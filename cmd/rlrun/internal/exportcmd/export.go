@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/output/kinds"
 )
 
@@ -55,7 +56,7 @@ replace the files of an earlier export.
 					return cli.Usagef("--format must be one of %s, not %q%s", strings.Join(names, ", "), f, cli.Suggest(f, names, ""))
 				}
 			}
-			return run(cmd, args[0], formats, cmp.Or(out, filepath.Join(args[0], "export")), asJSON)
+			return run(cmd, args[0], formats, cmp.Or(out, filepath.Join(args[0], output.ExportDir)), asJSON)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
@@ -81,7 +82,7 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 	if err != nil {
 		return err
 	}
-	if out == filepath.Join(dir, "export") {
+	if out == filepath.Join(dir, output.ExportDir) {
 		if err := r.Dir.CheckLinks(); err != nil {
 			return err
 		}

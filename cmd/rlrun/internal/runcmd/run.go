@@ -35,7 +35,7 @@ runs. Flags override environment variables, and these override the file:
 The output directory (output in the config; results/NAME by default) receives
   experiment.yaml, provenance.json   the config as it was run; versions, plugins
   runs/*.jsonl                       a record for every run
-  and the outputs that the config names, by default all:
+  and the outputs that the config names, by default all but the last three:
   %s
 
 Ctrl-C stops the experiment and keeps the finished runs. Later, --resume makes the
@@ -121,7 +121,11 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 func outputList() string {
 	var lines []string
 	for _, o := range kinds.Run {
-		lines = append(lines, fmt.Sprintf("  %-11s %s", o.Name, o.Doc))
+		line := fmt.Sprintf("  %-11s %s", o.Name, o.Doc)
+		if o.Named {
+			line += "; only if named"
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n  ")
 }
@@ -160,7 +164,7 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	collect := debug.SetGCPercent(400)
-	err = x.Run(ctx, o.existing(), run.Settings{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event})
+	err = x.Run(ctx, o.existing(), o.settings(app, x, started, p))
 	debug.SetGCPercent(collect)
 	p.stop()
 	a := answer{x: x.Experiment, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}
@@ -175,6 +179,18 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", x.Dir.Path, err)
 	}
 	return a.show(cmd, r)
+}
+
+// settings says how runs are made.
+func (o *runOptions) settings(app *host.App, x *run.Runner, started time.Time, p *progress) run.Settings {
+	s := run.Settings{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event}
+	outputs, _ := output.Choose(kinds.Run, x.Plan.Config.Outputs) // prepare has reported an error
+	for _, out := range outputs {
+		if out.Watch != nil {
+			s.Watch = out.Watch(x.Dir, x.Plan.Meta(), x.Dir.Path)
+		}
+	}
+	return s
 }
 
 // check refuses flags that do not go together.

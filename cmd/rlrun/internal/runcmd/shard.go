@@ -49,7 +49,7 @@ func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	err = x.RunShard(cmd.Context(), shard, run.ShardSettings{
-		Settings: run.Settings{Command: append([]string{"rlrun"}, app.Args...), Started: started, Mixed: o.mixed, Event: p.event},
+		Settings: o.settings(app, x, started, p),
 		Job:      job(), Status: &status,
 		Waiting: func(held error) { fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", held) },
 	})
