@@ -1,5 +1,5 @@
 // Package output makes the files of an output directory that are made from its records: tables,
-// a database, comparisons, plots and the page of results.
+// a database, comparisons, plots, the page of results and exports.
 package output
 
 import (
