@@ -21,6 +21,7 @@ type Definition struct {
 	Bernoulli         []Pair            // pairs whose reward is 1 with probability r, else 0
 	Initial           []Weight          // initial distribution
 	Terminal          []int             // their rows may be left out
+	EpisodeSteps      int               // steps after which an episode is truncated; 0 if none is
 	Notes             []string          // sentences for users of the model; see Tabular.Notes
 }
 
@@ -82,6 +83,8 @@ func (d *Definition) checkSize() error {
 		return whole("number of states %d is outside 1..%d", d.States, math.MaxInt32)
 	case d.Actions < 1 || d.Actions > math.MaxInt32:
 		return whole("number of actions %d is outside 1..%d", d.Actions, math.MaxInt32)
+	case d.EpisodeSteps < 0:
+		return whole("episode_steps is %d, must be positive, or 0 if no episode is truncated", d.EpisodeSteps)
 	}
 	return nil
 }
@@ -279,8 +282,8 @@ func (d *Definition) checkSuccessorReward(r SuccessorReward) error {
 // Generate builds and validates a model whose rows are made by fill, which is
 // called for s = 0..S-1 and, within, a = 0..A-1, with an empty row each time. It
 // needs no list of all transitions, so it suits large models. Of d it uses the
-// name, description, size, names of actions, initial distribution, terminal states and
-// notes. The row of a terminal state, or of an action that the state lacks, is left empty.
+// name, description, size, names of actions, initial distribution, terminal states, steps of
+// an episode and notes. The row of a terminal state, or of an action that the state lacks, is left empty.
 func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
 	m, err := GenerateInto(new(Tabular), d, fill)
 	if err != nil {
@@ -296,7 +299,7 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 	if err := d.checkSize(); err != nil {
 		return nil, err
 	}
-	*m = Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions, notes: slices.Clone(d.Notes),
+	*m = Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions, episodeSteps: d.EpisodeSteps, notes: slices.Clone(d.Notes),
 		start: m.start[:0], next: m.next[:0], prob: m.prob[:0], reward: m.reward[:0]}
 	if err := m.setActionNames(&d); err != nil {
 		return nil, err

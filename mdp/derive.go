@@ -11,7 +11,7 @@ import (
 
 // definition returns what m says besides its rows.
 func (m *Tabular) definition() Definition {
-	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions, ActionNames: m.actionNames, Notes: m.notes}
+	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions, ActionNames: m.actionNames, EpisodeSteps: m.episodeSteps, Notes: m.notes}
 	for k, s := range m.initial {
 		d.Initial = append(d.Initial, Weight{S: int(s), P: m.initialProb[k]})
 	}
@@ -132,7 +132,7 @@ func (m *Tabular) Restarting() (*Tabular, error) {
 		}
 	}
 	d := m.definition()
-	d.Terminal = nil
+	d.Terminal, d.EpisodeSteps = nil, 0
 	return Generate(d, func(s, a int, row *Row) {
 		m.copyRow(row, s, a, func(t int, p, r float64) {
 			if !m.terminal[t] {
@@ -176,4 +176,38 @@ func (m *Tabular) OptimalGain() float64 {
 		return math.NaN()
 	}
 	return gain
+}
+
+// OptimalReturn returns the largest expected sum of the rewards of an episode, from the initial distribution:
+// over EpisodeSteps steps (Puterman 1994, §4.5), or where none is truncated until a terminal state
+// (stochastic shortest paths, Bertsekas & Tsitsiklis 1991). It is NaN if it is not finite, if value iteration has
+// not found it after 10,000 sweeps, or with more than 2,000 states.
+func (m *Tabular) OptimalReturn() float64 {
+	const sweeps = 10_000
+	horizon := m.episodeSteps
+	if horizon == 0 {
+		horizon = sweeps
+	}
+	if m.NumStates() > solvable {
+		return math.NaN()
+	}
+	v, _, err := SolveHorizon(m, horizon)
+	if err != nil {
+		return math.NaN()
+	}
+	if m.episodeSteps == 0 {
+		longer := make([]float64, len(v))
+		m.induct(longer, make(Deterministic, len(v)), v)
+		for s, x := range longer {
+			if math.Abs(x-v[s]) > 1e-9*max(1, math.Abs(x)) {
+				return math.NaN()
+			}
+		}
+	}
+	starts, p := m.starts()
+	sum := 0.0
+	for k, s := range starts {
+		sum += p[k] * v[s]
+	}
+	return sum
 }

@@ -19,6 +19,7 @@ import (
 //	 "bernoulli": [[s,a], …],              optional, rewards that are 0 or 1
 //	 "initial": [[s,p], …],                optional; or a list of all S probabilities
 //	 "terminal": [s, …],                   optional; rows of these may be absent
+//	 "episode_steps": n,                   optional, steps after which an episode is truncated
 //	 "notes": ["…", …],                    optional; programs print them with the model
 //	 "actions": ["…", …],                  optional, a name for each action
 //	 "name": "…", "description": "…"}      optional
@@ -78,8 +79,9 @@ func (m *Tabular) MarshalJSON() ([]byte, error) {
 		Bernoulli        [][2]int `json:"bernoulli,omitempty"`
 		Initial          [][2]any `json:"initial,omitempty"`
 		Terminal         []int    `json:"terminal,omitempty"`
+		EpisodeSteps     int      `json:"episode_steps,omitempty"`
 		Notes            []string `json:"notes,omitempty"`
-	}{Notes: m.notes, Name: m.name, Description: m.description, S: m.states, A: m.actions, Actions: m.actionNames, Rewards: [][3]any{}}
+	}{EpisodeSteps: m.episodeSteps, Notes: m.notes, Name: m.name, Description: m.description, S: m.states, A: m.actions, Actions: m.actionNames, Rewards: [][3]any{}}
 	for s := range m.states {
 		if m.Terminal(s) {
 			out.Terminal = append(out.Terminal, s)

@@ -41,6 +41,7 @@ type Tabular struct {
 	initial           []int32   // support of the initial distribution; nil when not given
 	initialProb       []float64
 	terminal          []bool  // nil when there are none
+	episodeSteps      int     // after which an episode is truncated; 0 if none is
 	standIn           []int32 // per row, the action; nil when every state has every action
 	copies            int     // entries of next in rows of missing actions
 	notes             []string
@@ -57,6 +58,17 @@ var _ Model = (*Tabular)(nil)
 
 // Name returns the name the model was given, which may be empty.
 func (m *Tabular) Name() string { return m.name }
+
+// EpisodeSteps returns the number of steps after which an episode is truncated, 0 if none is. Only
+// OptimalReturn and simulations of episodes depend on it: the states of the model do not count steps.
+func (m *Tabular) EpisodeSteps() int { return m.episodeSteps }
+
+// TruncatedAfter returns the model with another number of steps after which an episode is truncated.
+func (m *Tabular) TruncatedAfter(steps int) *Tabular {
+	t := *m
+	t.episodeSteps = steps
+	return &t
+}
 
 // Description returns the description the model was given, which may be empty.
 func (m *Tabular) Description() string { return m.description }

@@ -80,6 +80,8 @@ func (p *parser) value(key string) (err error) {
 		err = p.list(key, read(&p.d.Bernoulli, func(x *Pair) error { return p.entry(nil, &x.S, &x.A) }))
 	case "initial":
 		err = p.list(key, read(&p.d.Initial, p.initial))
+	case "episode_steps":
+		p.d.EpisodeSteps, err = p.integer()
 	case "notes":
 		err = p.list(key, read(&p.d.Notes, func(note *string) error {
 			text, err := p.text()

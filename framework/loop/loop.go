@@ -222,7 +222,7 @@ func (x *batchRun) turn(ctx context.Context, calls int) error {
 		switch s {
 		case vector.Continue:
 			if x.feedback.Terminated[i] || x.feedback.Truncated[i] {
-				x.endEpisode(i)
+				x.endEpisode(i, x.feedback.Truncated[i])
 				x.episode[i]++
 				x.actions.Signals[i] = vector.NewEpisode
 				x.actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, x.episode[i])

@@ -67,14 +67,17 @@ type choices struct {
 
 // laneRecord is what changes at grid points and the ends of episodes.
 type laneRecord struct {
-	point     int           // index of the next grid point
-	window    metric.Window // since the last grid point; most of it is set at the next one
-	episodes  int
-	recent    []float64 // returns of the last finished episodes; nil if no metric needs them
-	explored  int       // exploratory actions up to the last grid point
-	modeled   bool
-	curves    []curve
-	evaluated []evaluated // in the order of their steps
+	point    int           // index of the next grid point
+	window   metric.Window // since the last grid point; most of it is set at the next one
+	episodes int
+	recent   []float64 // returns of the last finished episodes; nil if no metric needs them
+	explored int       // exploratory actions up to the last grid point
+	modeled  bool
+	// bestReturn is the optimal expected return of an episode, and truncates says that it is for truncated ones.
+	bestReturn float64
+	truncates  bool
+	curves     []curve
+	evaluated  []evaluated // in the order of their steps
 }
 
 type curve struct {
@@ -113,7 +116,7 @@ func newRecorder(b *Batch) *recorder {
 		if recent {
 			l.recent = make([]float64, 0, metric.RecentEpisodes)
 		}
-		l.window = metric.Window{Recent: nan, Gaps: nan, Optimal: nan, Gain: nan, Explored: nan, Hold: nan}
+		l.window = metric.Window{Recent: nan, Gaps: nan, Optimal: nan, Gain: nan, Shortfall: nan, Explored: nan, Hold: nan}
 		l.curves = slices.Clone(curves)
 		room := make([]float64, len(curves)*points)
 		for k := range l.curves {
@@ -224,8 +227,12 @@ func one(b bool) int {
 	return 0
 }
 
-func (r *recorder) endEpisode(i int) {
+func (r *recorder) endEpisode(i int, truncated bool) {
 	l := &r.lanes[i]
+	l.window.Shortfall += l.bestReturn - r.hot[i].sums.episode
+	if truncated && !l.truncates {
+		l.window.Shortfall = math.NaN() // the best return is that of episodes which are not truncated
+	}
 	if n := cap(l.recent); len(l.recent) < n {
 		l.recent = append(l.recent, r.hot[i].sums.episode)
 	} else if n > 0 {
@@ -250,10 +257,17 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 	if len(models) != len(r.lanes) {
 		return fmt.Errorf("environment: %d models for %d lanes: %w", len(models), len(r.lanes), framework.ErrInvalidAnswer)
 	}
-	gains := map[*mdp.Tabular]float64{} // lanes may share a model
+	gains, returns := map[*mdp.Tabular]float64{}, map[*mdp.Tabular]float64{} // lanes may share a model
 	for i, m := range models {
 		if m == nil {
 			continue
+		}
+		if w := &r.lanes[i].window; !env.Spec().Continuing && slices.Contains(r.batch.Metrics, metric.EpisodeRegret) {
+			if _, known := returns[m]; !known {
+				returns[m] = m.OptimalReturn()
+			}
+			r.lanes[i].bestReturn, r.lanes[i].truncates = returns[m], m.EpisodeSteps() > 0
+			w.Shortfall = 0 * returns[m] // not a number if the return is none
 		}
 		if m.NumStates() > 1 {
 			if _, known := gains[m]; !known {
@@ -275,13 +289,15 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 	return nil
 }
 
-// KnowsOptimum tells which metrics a model gives, of an environment whose tasks continue or end:
-// the regret, and whether an action is optimal.
-func KnowsOptimum(m *mdp.Tabular, continuing bool) (regret, action bool) {
-	if m.NumStates() == 1 {
-		return true, true
+// KnowsOptimum tells whether a model gives a metric of an environment whose tasks continue or end.
+func KnowsOptimum(m *mdp.Tabular, continuing bool, of result.Metric) bool {
+	switch of {
+	case metric.EpisodeRegret:
+		return !continuing && !math.IsNaN(m.OptimalReturn())
+	case metric.Regret:
+		return m.NumStates() == 1 || continuing && !math.IsNaN(m.OptimalGain())
 	}
-	return continuing && !math.IsNaN(m.OptimalGain()), false
+	return m.NumStates() == 1
 }
 
 // gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
@@ -16,9 +17,10 @@ import (
 
 // ferry goes to and fro between two banks, or waits, as its model says.
 type ferry struct {
-	model      *mdp.Tabular
-	continuing bool
-	bank       int
+	model       *mdp.Tabular
+	continuing  bool
+	truncate    int // steps after which an episode is truncated
+	bank, steps int
 }
 
 func (f *ferry) Spec() framework.Spec {
@@ -26,14 +28,17 @@ func (f *ferry) Spec() framework.Spec {
 }
 
 func (f *ferry) Reset(context.Context, uint64) (space.Value, error) {
-	f.bank = 0
+	f.bank, f.steps = 0, 0
 	return space.Value{}, nil
 }
 
 func (f *ferry) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
 	reward := 0.0
 	f.bank, reward = f.model.Step(f.bank, int(a.Int), nil)
-	return framework.TimeStep{Observation: space.Value{Int: int64(f.bank)}, Reward: reward}, nil
+	f.steps++
+	return framework.TimeStep{
+		Observation: space.Value{Int: int64(f.bank)}, Reward: reward, Terminated: f.model.Terminal(f.bank), Truncated: f.steps == f.truncate,
+	}, nil
 }
 
 // modeled is an environment whose lanes have one model.
@@ -63,32 +68,44 @@ func (rower) SelectAction(context.Context, space.Value) (space.Value, error) {
 }
 func (rower) Update(context.Context, framework.Transition) error { return nil }
 
+// twoStates returns two states, of which action 1 changes each.
+func twoStates() mdp.Definition {
+	return mdp.Definition{
+		States: 2, Actions: 2,
+		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 0, A: 1, Next: 1, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 0, P: 1}},
+		Rewards:     []mdp.Reward{{S: 0, A: 0, R: 2}, {S: 0, A: 1, R: 3}},
+	}
+}
+
 func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 	t.Helper()
 	m := must.Get(mdp.NewModel(d))(t)
-	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2))(t)
+	return curveOf(t, result.Regret, &ferry{model: m, continuing: continuing})
+}
+
+// curveOf returns the curve of a metric in four steps of the rower.
+func curveOf(t *testing.T, of result.Metric, f *ferry) []float64 {
+	t.Helper()
+	m := f.model
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { x := *f; return &x, nil }, 2))(t)
 	agent := must.Get(vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2))(t)
 	b := Batch{
 		Environment: modeled{env, m, 2}, Runs: []int{0, 1}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: 4,
-		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{result.Regret},
+		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{of},
 		Agent: agent,
 	}
 	out := must.Get(Run(t.Context(), b))(t)
 	if a, b := fmt.Sprint(out[0].Curves), fmt.Sprint(out[1].Curves); a != b {
 		t.Errorf("lanes that do the same have regrets %s and %s", a, b)
 	}
-	return out[0].Curves[result.Regret]
+	return out[0].Curves[of]
 }
 
 // The regret of a continuing task with several states is counted against its
 // optimal reward per step. Here that is 2, for waiting: crossing pays 3, but the
 // way back pays nothing.
 func TestRegretOfSeveralStates(t *testing.T) {
-	d := mdp.Definition{
-		States: 2, Actions: 2,
-		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 0, A: 1, Next: 1, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 0, P: 1}},
-		Rewards:     []mdp.Reward{{S: 0, A: 0, R: 2}, {S: 0, A: 1, R: 3}},
-	}
+	d := twoStates()
 	if got, want := fmt.Sprint(regretOf(t, d, true)), "[-1 1 0 2]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -103,5 +120,31 @@ func TestRegretOfSeveralStates(t *testing.T) {
 	d.Initial = []mdp.Weight{{S: 0, P: 0.5}, {S: 1, P: 0.5}} // what is best depends on the start
 	if got := regretOf(t, d, true); got != nil {
 		t.Errorf("got regret %v against an optimum that is not one number", got)
+	}
+}
+
+// The regret of episodes is the optimal return, of truncated episodes too, minus the returns.
+func TestRegretOfEpisodes(t *testing.T) {
+	of := func(change func(*mdp.Definition), truncate int) string {
+		d := twoStates()
+		change(&d)
+		m := must.Get(mdp.NewModel(d))(t)
+		return fmt.Sprint(curveOf(t, metric.EpisodeRegret, &ferry{model: m, truncate: truncate}))
+	}
+	lost := func(d *mdp.Definition) { d.Transitions, d.Terminal = d.Transitions[:2], []int{1}; d.Rewards[0].R = -1 }
+	for _, c := range []struct {
+		why      string
+		change   func(*mdp.Definition)
+		truncate int
+		want     string
+	}{
+		{"crossing ends an episode, and pays most", lost, 0, "[0 0 0 0]"},
+		{"two steps: staying and crossing pay 5, crossing and coming back 3", func(d *mdp.Definition) { d.EpisodeSteps = 2 }, 2, "[0 2 2 4]"},
+		{"no episode is known to end, and waiting pays for ever", func(*mdp.Definition) {}, 2, "[]"},
+		{"an episode is truncated, which the model does not say", func(d *mdp.Definition) { d.Rewards = nil }, 2, "[0 NaN NaN NaN]"},
+	} {
+		if got := of(c.change, c.truncate); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.why, got, c.want)
+		}
 	}
 }

@@ -21,6 +21,11 @@ const (
 	// reward per step minus the rewards of steps 1..t (Jaksch, Ortner & Auer 2010), which
 	// may be negative.
 	Regret Name = "regret"
+	// EpisodeRegret exists if the model of an environment with episodes is known. It is the sum over the
+	// episodes that ended in steps 1..t of the optimal expected return minus the return. Its
+	// expectation is the regret of Osband, Russo & Van Roy (2013) and Azar, Osband & Munos (2017), who
+	// subtract the expected return of the episode's policy.
+	EpisodeRegret Name = "episode_regret"
 	// OptimalAction is the share of steps t'+1..t whose action was optimal,
 	// where the model is known.
 	OptimalAction Name = "optimal_action"
@@ -107,6 +112,12 @@ var builtin = [...]Definition{
 			}
 			return 0, step * (p.RewardHigh - p.RewardLow)
 		},
+	},
+	{
+		Name: EpisodeRegret, Title: "regret of episodes", Axis: "regret (sum over episodes)", Unit: "reward",
+		Text:   "Sum over all finished episodes of the optimal expected return minus the return.",
+		Better: Lower, Value: Last, Model: true, Keep: 7,
+		At: func(w *Window) float64 { return w.Shortfall },
 	},
 	{
 		Name: OptimalAction, Title: "optimal actions", Axis: "share of optimal actions",

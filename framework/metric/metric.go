@@ -107,6 +107,9 @@ type Window struct {
 	// known and has one state.
 	Gaps, Optimal float64
 	Gain          float64 // optimal reward per step of a known model with several states, else NaN
+	// Shortfall is the sum over finished episodes of the optimal expected return minus the
+	// return, NaN unless the model is known.
+	Shortfall float64
 	// Explored is the number of exploratory actions in the window, and Hold for how many
 	// steps an option is held. NaN unless the host decides the exploration.
 	Explored, Hold float64

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -38,7 +39,7 @@ func (x *Runner) checkGiven(ctx context.Context) error {
 // given says why no environment or agent gives a metric; nil if one does.
 func (x *Runner) given(ctx context.Context, m result.Metric) error {
 	switch {
-	case m == result.Regret || m == result.OptimalAction:
+	case metric.Define(m).Model:
 		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) {
 			if s := env.Abilities().Measures; s != nil && slices.ContainsFunc(s.Metrics, func(y framework.Metric) bool { return y.Name == string(m) }) {
 				return true, nil
@@ -47,9 +48,9 @@ func (x *Runner) given(ctx context.Context, m result.Metric) error {
 			if err != nil || models == nil {
 				return false, err
 			}
-			regret, action := loop.KnowsOptimum(models[0], env.Spec().Continuing)
-			return m == result.Regret && regret || m == result.OptimalAction && action, nil
+			return loop.KnowsOptimum(models[0], env.Spec().Continuing, m), nil
 		}, map[result.Metric]string{
+			metric.EpisodeRegret: "episode_regret needs the optimal return of an episode, which is known of tasks with episodes whose model the environment gives, and no environment here is such a task: record regret of continuing tasks, or episode_return",
 			result.Regret:        "regret needs the optimal reward, which is known of tasks with one state and of continuing tasks whose model the environment gives, and no environment here is such a task: record reward, or cumulative_reward for a sum",
 			result.OptimalAction: "optimal_action needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
 		}[m])

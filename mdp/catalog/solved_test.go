@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"math"
 	"testing"
 
@@ -50,13 +51,12 @@ func TestProblems(t *testing.T) {
 			}
 			for _, k := range p.Finite {
 				v, _ := must.Get2(mdp.SolveHorizon(p.Model, k.Horizon))(t)
-				if err := k.Value.Check(from(p.Model, v)); err != nil {
+				if err := cmp.Or(k.Value.Check(from(p.Model, v)), k.Value.Check(p.Model.TruncatedAfter(k.Horizon).OptimalReturn())); err != nil {
 					t.Errorf("horizon %d: %v", k.Horizon, err)
 				}
 			}
 			if p.Total != "" {
-				v, _ := must.Get2(mdp.SolveHorizon(p.Model, 100_000))(t)
-				if err := p.Total.Check(from(p.Model, v)); err != nil {
+				if err := p.Total.Check(p.Model.OptimalReturn()); err != nil {
 					t.Errorf("total: %v", err)
 				}
 			}

@@ -25,7 +25,7 @@ const id = "rlrun/model@1"
 type settings struct {
 	File     string    `json:"file" jsonschema:"required,minLength=1" jsonschema_description:"The model, in the format of rlrun mdp. A path is relative to the directory that rlrun runs in."`
 	Schedule *schedule `json:"schedule,omitempty" jsonschema_description:"How the task changes in a run. Default: it does not."`
-	Limit    int       `json:"limit" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none."`
+	Limit    *int      `json:"limit,omitempty" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none. Default: episode_steps of the model."`
 }
 
 // schedule are the changes of a task.
@@ -73,9 +73,13 @@ func (p settings) open(n int) (vector.Environment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("file%w", err)
 	}
+	limit := first.Model.EpisodeSteps()
+	if p.Limit != nil {
+		limit = *p.Limit
+	}
 	x := p.Schedule
 	if x == nil {
-		return tabular.NewChanging(id, first, tabular.Changes{}, p.Limit, n)
+		return tabular.NewChanging(id, first, tabular.Changes{}, limit, n)
 	}
 	c := tabular.Changes{Steps: x.Steps}
 	switch {
@@ -94,7 +98,7 @@ func (p settings) open(n int) (vector.Environment, error) {
 		}
 		c.Tasks = append(c.Tasks, t)
 	}
-	env, err := tabular.NewChanging(id, first, c, p.Limit, n)
+	env, err := tabular.NewChanging(id, first, c, limit, n)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: %w", err)
 	}

@@ -46,6 +46,10 @@ type lane struct {
 // neither a limit nor a terminal state, and its bounds are those of its rewards.
 func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 	low, high := t.Model.RewardBounds()
+	model := t.Model
+	if limit != model.EpisodeSteps() {
+		model = model.TruncatedAfter(limit)
+	}
 	l := &lanes{
 		spec: framework.Spec{
 			ID:          id,
@@ -54,11 +58,11 @@ func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 			RewardLow:   low, RewardHigh: high,
 			Continuing: limit == 0 && !t.Model.HasTerminal(),
 		},
-		task: t, model: t.Model, limit: limit, states: make([]lane, n),
+		task: t, model: model, limit: limit, states: make([]lane, n),
 	}
 	for i := range l.states {
 		l.states[i].rng = rand.New(&l.states[i].pcg)
-		l.states[i].over, l.states[i].model = true, t.Model
+		l.states[i].over, l.states[i].model = true, model
 	}
 	return l
 }

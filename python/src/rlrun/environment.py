@@ -130,7 +130,8 @@ class Model:
     docs/mixing.md says. ``rewards`` holds
     (s, a, r) with the expected reward, zero where left out, ``initial`` (s, p),
     ``terminal`` the states that end an episode; their rows may be left out.
-    ``action_names`` has a name for every action, or none.
+    ``action_names`` has a name for every action, or none. ``episode_steps`` is the number of
+    steps after which an episode is truncated, 0 if none is.
     """
 
     states: int
@@ -141,6 +142,7 @@ class Model:
     terminal: Sequence[int] = ()
     name: str = field(default="", kw_only=True)
     action_names: Sequence[str] = field(default=(), kw_only=True)
+    episode_steps: int = field(default=0, kw_only=True)
 
     @staticmethod
     def from_arrays(
@@ -151,6 +153,7 @@ class Model:
         terminal: Sequence[int] = (),
         name: str = "",
         action_names: Sequence[str] = (),
+        episode_steps: int = 0,
     ) -> Model:
         """Make a model of P[s, a, s'] and r[s, a], and of the initial states' probabilities."""
         states, actions, _ = p.shape
@@ -163,6 +166,7 @@ class Model:
             terminal,
             name=name,
             action_names=action_names,
+            episode_steps=episode_steps,
         )
 
     def to_json(self) -> bytes:
@@ -176,6 +180,8 @@ class Model:
             "terminal": self.terminal,
         }
         keys |= {key: value for key, value in optional.items() if len(value) > 0}
+        if self.episode_steps:
+            keys["episode_steps"] = self.episode_steps
         return json.dumps(keys, default=lambda number: number.item()).encode()  # numpy's
 
 

@@ -586,7 +586,17 @@ def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
             chances[int(t)] = chances.get(int(t), 0.0) + float(p)
         transitions += [(s, a, t, p) for t, p in chances.items() if p > 0]
         rewards.append((s, a, float(sum(p * r for p, _, r, _ in table[s][a]))))
-    return Model(len(table), len(table[0]), transitions, rewards, starts, sorted(set(range(len(table))) - seen))
+    idle, limit = set(range(len(table))) - seen, _episode_steps(env)
+    return Model(len(table), len(table[0]), transitions, rewards, starts, sorted(idle), episode_steps=limit)
+
+
+def _episode_steps(env: gymnasium.Env[Any, Any]) -> int:
+    """Return the steps after which a TimeLimit around the environment truncates an episode, 0 without one."""
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gymnasium.wrappers.TimeLimit):
+            return env._max_episode_steps
+        env = env.env
+    return 0
 
 
 def main() -> None:

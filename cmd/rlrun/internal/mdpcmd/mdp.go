@@ -35,8 +35,9 @@ of a JSON file (--model FILE):
 with entries [s,a,s',p] and [s,a,r]. Optional keys are "initial" [[s,p], …],
 "terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "actions" (a list of names,
 one for each action), "name", "description" and "notes" (sentences to print).
-Two more are for environments made from the file (plugin: model): "noise" [[s,a,sd], …]
-makes rewards normal, and "bernoulli" [[s,a], …] makes them 0 or 1, with the mean given.
+Three more are for environments made from the file (plugin: model): "noise" [[s,a,sd], …]
+makes rewards normal, "bernoulli" [[s,a], …] makes them 0 or 1, with the mean given, and
+"episode_steps" n truncates an episode after n steps.
 
 A state lacks the actions of which no transition is given there. Probabilities whose sum
 is within 1e-6 of 1 are divided by it. Both are said on the standard error.
