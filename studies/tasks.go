@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/mdp"
@@ -48,11 +49,15 @@ func writeExperiment(study, description string, runs int, tasks []task, agents [
 			return "", err
 		}
 	}
+	record := map[string]any{"points": 20, "metrics": append([]string{"reward"}, metrics...)}
+	if slices.ContainsFunc(agents, func(a map[string]any) bool { return a["exploration"] != nil }) {
+		record["decisions"] = 0
+	}
 	raw, err := json.MarshalIndent(map[string]any{ // JSON is YAML
 		"name": study, "description": description,
 		"seed": 1, "runs": runs, "steps": 10_000,
 		"environments": environments, "agents": agents,
-		"record": map[string]any{"points": 20, "decisions": 0, "metrics": append([]string{"reward"}, metrics...)},
+		"record": record,
 		"output": filepath.ToSlash(filepath.Join("results", study)),
 	}, "", "  ")
 	if err != nil {
