@@ -35,13 +35,14 @@ type Figure struct {
 	Levels []Level
 }
 
-// Line is one curve. X increases. A NaN in Y is a gap in the line. Low and
+// Line is one curve. X increases, but for points. A NaN in Y is a gap in the line. Low and
 // High, of the length of X or empty, bound its band.
 type Line struct {
 	Label        string    // in the legend
 	X            []float64 // increasing
 	Y, Low, High []float64 // the line and its band
 	Reference    bool      // a line to compare with, drawn as levels are
+	Points       bool      // a mark at each point, and no line between them
 	// Faint lines are grey, below the others, and not in the legend, which only counts
 	// them. They come after the others.
 	Faint bool
@@ -290,7 +291,9 @@ func (f *Figure) plot() *plot.Plot {
 			style = levelStroke()
 		}
 		c := &curve{line: &f.Lines[i], style: style}
-		if !f.Lines[i].Reference && len(f.Lines) > 1 {
+		if f.Lines[i].Points {
+			c.mark = mark(i)
+		} else if !f.Lines[i].Reference && len(f.Lines) > 1 {
 			c.mark, c.shift = mark(i), (float64(i%len(marks))+0.5)/float64(len(marks))
 		}
 		p.Add(c)

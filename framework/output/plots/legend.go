@@ -29,6 +29,7 @@ type entry struct {
 	label string
 	line  int // index of the line; -1: a level; -2: the faint lines; -3: nothing
 	band  bool
+	mark  bool // and no line
 }
 
 const (
@@ -51,7 +52,7 @@ func newLegend(f *Figure) *legend {
 			continue
 		}
 		if f.Lines[i].Label != "" && len(parts(f.Lines[i].Y)) > 0 { // and something is drawn
-			e := entry{clean(f.Lines[i].Label), i, len(f.Lines[i].Low) > 0}
+			e := entry{label: clean(f.Lines[i].Label), line: i, band: len(f.Lines[i].Low) > 0, mark: f.Lines[i].Points}
 			if f.Lines[i].Reference {
 				e.line = -1
 			}
@@ -60,14 +61,14 @@ func newLegend(f *Figure) *legend {
 	}
 	for _, v := range f.Levels {
 		if v.Label != "" {
-			l.entries = append(l.entries, entry{clean(v.Label), -1, false})
+			l.entries = append(l.entries, entry{label: clean(v.Label), line: -1})
 		}
 	}
 	if l.of > 0 {
-		l.entries = append(l.entries, entry{fmt.Sprintf("%s more: median,", humanize.Comma(int64(l.of))), -2, true}, entry{"50 % and 90 % of them", -3, false})
+		l.entries = append(l.entries, entry{label: fmt.Sprintf("%s more: median,", humanize.Comma(int64(l.of))), line: -2, band: true}, entry{label: "50 % and 90 % of them", line: -3})
 	}
 	if l.faint > 0 {
-		l.entries = append(l.entries, entry{fmt.Sprintf("%s more agents", humanize.Comma(int64(l.faint))), -2, false})
+		l.entries = append(l.entries, entry{label: fmt.Sprintf("%s more agents", humanize.Comma(int64(l.faint))), line: -2})
 	}
 	if len(l.entries) == 0 {
 		return l
@@ -137,7 +138,9 @@ func (l *legend) draw(c draw.Canvas, at vg.Point) {
 					{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h},
 				})
 			}
-			c.StrokeLine2(stroke(e.line), x, y, x+sampleWidth, y)
+			if !e.mark {
+				c.StrokeLine2(stroke(e.line), x, y, x+sampleWidth, y)
+			}
 			if l.lines > 1 {
 				c.DrawGlyph(mark(e.line), vg.Point{X: x + sampleWidth/2, Y: y})
 			}

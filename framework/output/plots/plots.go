@@ -15,7 +15,7 @@ import (
 // Output makes the drawings.
 var Output = output.Output{
 	Name: "plots",
-	Doc:  "plots/: a drawing of each metric in each environment, and one of all environments",
+	Doc:  "plots/: a drawing of each metric in each environment, and one of all environments; predicted gains against realised ones",
 	Write: func(r *output.Results, directory string) ([]string, error) {
 		draw := r.Plan.Config.Report
 		o := Config{Smooth: draw.Smooth}
@@ -28,6 +28,8 @@ var Output = output.Output{
 
 // chart is a kind of plot files. Its error is errNothing where there is nothing to draw.
 type chart struct {
+	// suffix ends the names of its files.
+	suffix string
 	// together says that one picture shows all environments, if there are several. The
 	// argument environment is then empty.
 	together bool
@@ -36,8 +38,10 @@ type chart struct {
 
 // charts are all of them.
 var charts = []chart{
-	{false, drawFigure},
-	{true, drawPanels},
+	{"", false, drawFigure},
+	{"", true, drawPanels},
+	{"-reliability", false, drawReliability},
+	{"-reliability", true, drawReliabilities},
 }
 
 func drawFigure(s *result.Summary, environment string, m result.Metric, opts Config) (drawing, error) {
@@ -52,10 +56,37 @@ func drawPanels(s *result.Summary, _ string, m result.Metric, opts Config) (draw
 	return p, err
 }
 
+func drawReliability(s *result.Summary, environment string, m result.Metric, _ Config) (drawing, error) {
+	if m != gainRealised {
+		return nil, errNothing
+	}
+	return NewReliability(s, environment)
+}
+
+func drawReliabilities(s *result.Summary, _ string, m result.Metric, opts Config) (drawing, error) {
+	p := &Panels{Title: Capital(realisedGain) + ", by " + predictedGain}
+	for _, environment := range s.Meta.Environments {
+		f, err := drawReliability(s, environment, m, opts)
+		if errors.Is(err, errNothing) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Figures = append(p.Figures, f.(*Figure))
+		p.Figures[len(p.Figures)-1].Title = environment
+	}
+	if len(p.Figures) < 2 {
+		return nil, errNothing
+	}
+	return p, nil
+}
+
 // WritePlots draws each metric of each environment into dir/plots as <environment>-<metric>.svg and
 // .png, and of several environments all in one picture as all-<metric>. It returns the paths of the
 // files in dir. want selects the metrics; nil means all. A metric without values of any agent is
-// left out. Of opts only Smooth and LogX count.
+// left out. Where agents record gain_predicted and gain_realised, their reliability is drawn as
+// <environment>-agent-gain_realised-reliability. Of opts only Smooth and LogX count.
 func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Config) ([]string, error) {
 	directory := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(directory, 0o777); err != nil {
@@ -81,7 +112,7 @@ func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Config
 				ext   string
 				write func(io.Writer) error
 			}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
-				name := slug + "-" + result.Slug(string(m)) + kind.ext
+				name := slug + "-" + result.Slug(string(m)) + c.suffix + kind.ext
 				if err := result.WriteFile(filepath.Join(directory, name), kind.write); err != nil {
 					return drawn, err
 				}

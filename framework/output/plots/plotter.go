@@ -24,6 +24,12 @@ const marksOfLine = 6
 
 func (c *curve) Plot(da draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&da)
+	if c.line.Points {
+		for k, v := range c.line.Y {
+			da.DrawGlyph(c.mark, vg.Point{X: x(c.line.X[k]), Y: y(v)})
+		}
+		return
+	}
 	defer c.drawMarks(da, x, y)
 	for _, part := range parts(c.line.Y) {
 		pts := make([]vg.Point, 0, part.end-part.start)
