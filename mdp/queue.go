@@ -7,7 +7,7 @@ import "math"
 // order. This works as well as the exact order and is much cheaper to keep. The links of
 // each order's list are kept with the items.
 type Queue struct {
-	level       []int16    // the list that each item is in, -1 for none
+	level       []int8     // the list that each item is in, -1 for none
 	after, prev []int32    // its neighbours there, -1 at the ends
 	head, tail  [128]int32 // of each list, -1 when it is empty
 	top         int        // no item is in a list before
@@ -16,9 +16,16 @@ type Queue struct {
 
 // NewQueue returns an empty queue of n items. Priorities of at least largest are equal.
 func NewQueue(n int, largest float64) *Queue {
-	q := &Queue{level: make([]int16, n), after: make([]int32, n), prev: make([]int32, n)}
+	q := &Queue{level: make([]int8, n), after: make([]int32, n), prev: make([]int32, n)}
 	q.Clear(largest)
 	return q
+}
+
+// Grow makes it a queue of n items, if it has fewer.
+func (q *Queue) Grow(n int) {
+	for len(q.level) < n {
+		q.level, q.after, q.prev = append(q.level, -1), append(q.after, -1), append(q.prev, -1)
+	}
 }
 
 // Clear empties the queue. largest is as in NewQueue.
@@ -41,7 +48,7 @@ func (q *Queue) Raise(s int, priority float64) {
 		return
 	}
 	q.remove(s)
-	q.level[s], q.after[s], q.prev[s] = int16(b), -1, q.tail[b]
+	q.level[s], q.after[s], q.prev[s] = int8(b), -1, q.tail[b]
 	if q.tail[b] < 0 {
 		q.head[b] = int32(s)
 	} else {

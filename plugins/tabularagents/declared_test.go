@@ -41,12 +41,12 @@ func TestPlannedValuesOfOptions(t *testing.T) {
 	x.executor.DrawMember()
 	greedy, option := make([]float64, 5*members), make([]float64, 5*members)
 	backup := func(pair, m int, after func(s int) float64) float64 {
-		row := &y.rows[pair]
-		sum, n := w0*y.prior[pair*members+m], w0
-		if row.total != nil {
-			sum, n = sum+row.reward[m], n+row.total[m]
+		row, prior := y.pair(pair)
+		sum, n := w0*prior[m], w0
+		if row.sums != nil {
+			sum, n = sum+row.sums[members+m], n+row.sums[m]
 			for j, u := range row.next {
-				sum += gamma * row.weight[j*members+m] * after(int(u))
+				sum += gamma * row.weight(j, members)[m] * after(int(u))
 			}
 		}
 		return sum / n

@@ -88,7 +88,7 @@ type ensemble struct {
 	*Ensemble
 	actions int
 	q       []float64 // Q_k(s,a) at (s*actions+a)*K+k
-	mean    []float64 // of the members, at s*actions+a
+	mean    []float64 // of the members, at s*actions+a; with replays scratch for one state
 	top     []float64 // max_a Q_k(s,a) at s*K+k
 	n       []float64 // parallel to q, sums of weights; nil where the step size is constant
 	pcg     rand.PCG
@@ -103,7 +103,7 @@ func (x *ensemble) init(p *Ensemble, t finite.Task) {
 	pairs := t.States * t.Actions
 	x.Ensemble, x.actions = p, t.Actions
 	x.rng = rand.New(&x.pcg)
-	x.q, x.mean = make([]float64, pairs*p.Members), make([]float64, pairs)
+	x.q = make([]float64, pairs*p.Members)
 	x.top, x.size = make([]float64, t.States*p.Members), make([]float64, p.Members)
 	step := p.Step
 	if p.Replays > 0 || p.Schedule == "harmonic" {
@@ -114,8 +114,10 @@ func (x *ensemble) init(p *Ensemble, t finite.Task) {
 		x.n = make([]float64, len(x.q))
 	}
 	if p.Replays > 0 {
+		pairs = t.Actions
 		x.replay = newReplay(x, t.States)
 	}
+	x.mean = make([]float64, pairs)
 }
 
 // start draws the initial values.
@@ -159,10 +161,18 @@ func (x *ensemble) best(first, k int) float64 {
 
 // means returns the mean values of the actions in s.
 func (x *ensemble) means(s int) []float64 {
-	if x.replay != nil {
-		x.replay.average(s)
+	if x.replay == nil {
+		return x.mean[s*x.actions : (s+1)*x.actions]
 	}
-	return x.mean[s*x.actions : (s+1)*x.actions]
+	k, q := x.Members, x.values(s)
+	for a := range x.mean {
+		sum := 0.0
+		for _, v := range q[a*k : (a+1)*k] {
+			sum += v
+		}
+		x.mean[a] = sum / float64(k)
+	}
+	return x.mean
 }
 
 // values returns the values of all actions and members in s, at a*K+k.

@@ -306,9 +306,9 @@ func (y *planned) asks(p, s int) int {
 // leave takes pair i with the given mass, by member. It adds what this pays.
 func (y *planned) leave(pay, mass []float64, i int) {
 	k := len(mass)
-	row, w0, prior := &y.rows[i], *y.PriorWeight, y.prior[i*k:][:k]
-	scale := 1 - y.Gamma
-	if row.total == nil {
+	row, prior := y.pair(i)
+	w0, scale := *y.PriorWeight, 1-y.Gamma
+	if row.sums == nil {
 		for m, x := range mass {
 			x *= scale * prior[m]
 			pay[m] += x
@@ -316,7 +316,7 @@ func (y *planned) leave(pay, mass []float64, i int) {
 		}
 		return
 	}
-	chance, gone, total, reward := y.chance[:k], y.gone[:k], row.total[:k], row.reward[:k]
+	chance, gone, total, reward := y.chance[:k], y.gone[:k], row.sums[:k], row.sums[k:][:k]
 	for m, x := range mass {
 		n := w0 + total[m]
 		if n == 0 {
@@ -334,7 +334,7 @@ func (y *planned) leave(pay, mass []float64, i int) {
 	}
 	for j, u := range row.next {
 		y.then.add(int(u))
-		to, weight := y.then.mass[int(u)*k:][:k], row.weight[j*k:][:k]
+		to, weight := y.then.mass[int(u)*k:][:k], row.weight(j, k)
 		for m, w := range weight {
 			to[m] += chance[m] * w
 		}

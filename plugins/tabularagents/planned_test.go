@@ -39,13 +39,13 @@ func TestPlannedValues(t *testing.T) {
 				v := make([]float64, 5*members)
 				dst := make([]float64, members)
 				backup := func(pair int) {
-					row := &y.rows[pair]
+					row, prior := y.pair(pair)
 					for m := range members {
-						sum, n := w0*y.prior[pair*members+m], w0
-						if row.total != nil {
-							sum, n = sum+row.reward[m], n+row.total[m]
+						sum, n := w0*prior[m], w0
+						if row.sums != nil {
+							sum, n = sum+row.sums[members+m], n+row.sums[m]
 							for j, u := range row.next {
-								sum += gamma * row.weight[j*members+m] * v[int(u)*members+m]
+								sum += gamma * row.weight(j, members)[m] * v[int(u)*members+m]
 							}
 						}
 						dst[m] = sum / n
@@ -213,17 +213,17 @@ func TestOthersLearnWhileOneIsFollowed(t *testing.T) {
 	}
 	k := x.Members
 	dst := make([]float64, k)
-	for i := range x.mean {
-		row := &x.replay.rows[i]
-		if row.total == nil {
+	for i := range len(x.q) / k {
+		row, prior := x.replay.pair(i)
+		if row.sums == nil {
 			continue
 		}
 		for m := range k {
-			sum := *x.PriorWeight*x.replay.prior[i*k+m] + row.reward[m]
+			sum := *x.PriorWeight*prior[m] + row.sums[k+m]
 			for j, u := range row.next {
-				sum += x.Gamma * row.weight[j*k+m] * x.best(int(u)*x.actions, m)
+				sum += x.Gamma * row.weight(j, k)[m] * x.best(int(u)*x.actions, m)
 			}
-			dst[m] = sum / (*x.PriorWeight + row.total[m])
+			dst[m] = sum / (*x.PriorWeight + row.sums[m])
 			if d := math.Abs(dst[m] - x.q[i*k+m]); d > 0.5 { // of 100
 				t.Errorf("pair %d, member %d is off by %v", i, m, d)
 			}

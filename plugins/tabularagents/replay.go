@@ -2,6 +2,7 @@ package tabularagents
 
 import (
 	"math"
+	"slices"
 
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -13,15 +14,16 @@ import (
 //
 // over the steps i that began with (s,a): randomised value iteration in a table (Osband,
 // Van Roy, Russo & Wen 2019), by prioritised sweeping (Moore & Atkeson 1993). Steps to the
-// same state are kept as one. The memory grows with the number of distinct transitions
-// seen, for every member.
+// same state are kept as one. Memory besides the ensemble's is for seen states only: their pairs
+// are numbered anew, those of seen[n] from n*actions on. It grows with the number of
+// distinct transitions, for every member.
 type replay struct {
 	*ensemble
-	prior   []float64    // parallel to q
-	told    []float64    // parallel to top: the values that pairs before have been told of
-	rows    []replayRow  // by pair
+	prior   []float64    // initial values of member k and numbered pair i at i*K+k
+	told    []float64    // of member k and seen[n] at n*K+k: the values that pairs before have been told of
+	rows    []replayRow  // by numbered pair
 	back    [][]leadsTo  // by state
-	queues  []*mdp.Queue // by member: the pairs whose values are outdated
+	queues  []*mdp.Queue // by member: the numbered pairs whose values are outdated
 	large   float64      // the priority of a pair that has just been tried
 	least   float64      // a smaller change of a value is not followed up
 	turn    int          // the member whose turn it is, where none is followed
@@ -29,27 +31,29 @@ type replay struct {
 	steps   int          // for which it has been
 	settled bool         // every member is up to date
 
-	seen   []int32 // states in which an action was tried
-	number []int32 // of a state in seen, or −1
-	solver mdp.DiscountedSolver
-	model  mdp.Tabular       // scratch of solve
-	value  []float64         // scratch of solve
-	policy mdp.Deterministic // scratch of solve
+	seen    []int32 // states in which an action was tried
+	number  []int32 // of a state in seen, or −1
+	untried replayRow
+	solver  mdp.DiscountedSolver
+	model   mdp.Tabular       // scratch of solve
+	value   []float64         // scratch of solve
+	policy  mdp.Deterministic // scratch of solve
 }
 
 // replayRow is what was seen of a pair.
 type replayRow struct {
-	next   []int32
-	weight []float64 // Σw of successor j and member k at j*K+k
-	total  []float64 // Σw by member
-	reward []float64 // Σwr by member
+	next []int32
+	sums []float64 // by member: Σw, then Σwr, then Σw of each successor; nil if nothing was seen
 }
 
-// leadsTo is successor number j of a pair.
+// weight returns Σw of successor j, by member.
+func (row *replayRow) weight(j, k int) []float64 { return row.sums[(2+j)*k:][:k] }
+
+// leadsTo is successor number j of a numbered pair.
 type leadsTo struct{ pair, j int32 }
 
 func newReplay(x *ensemble, states int) *replay {
-	y := &replay{ensemble: x, prior: make([]float64, len(x.q)), told: make([]float64, len(x.top)), rows: make([]replayRow, len(x.mean)), back: make([][]leadsTo, states), number: make([]int32, states)}
+	y := &replay{ensemble: x, back: make([][]leadsTo, states), number: make([]int32, states)}
 	y.large = *x.High - *x.Low
 	if x.Prior == "normal" {
 		y.large = x.SD
@@ -59,16 +63,15 @@ func newReplay(x *ensemble, states int) *replay {
 	}
 	y.least = 1e-4 * (1 - x.Gamma) * y.large
 	for range x.Members {
-		y.queues = append(y.queues, mdp.NewQueue(len(y.rows), y.large))
+		y.queues = append(y.queues, mdp.NewQueue(0, y.large))
 	}
 	return y
 }
 
 // start begins a run; the ensemble has drawn its initial values.
 func (y *replay) start() {
-	copy(y.prior, y.q)
-	copy(y.told, y.top)
 	clear(y.rows)
+	y.prior, y.told, y.rows = y.prior[:0], y.told[:0], y.rows[:0]
 	for s := range y.back {
 		y.back[s] = y.back[s][:0]
 	}
@@ -80,6 +83,39 @@ func (y *replay) start() {
 		y.number[s] = -1
 	}
 	y.turn, y.member, y.steps, y.settled = 0, 0, 0, false
+}
+
+// see numbers the pairs of state s, in which an action was tried, and returns its number.
+func (y *replay) see(s int) int {
+	if y.number[s] < 0 {
+		y.number[s] = int32(len(y.seen))
+		y.seen = append(y.seen, int32(s))
+		y.prior = append(room(y.prior, y.actions*y.Members), y.values(s)...)
+		y.told = append(room(y.told, y.Members), y.top[s*y.Members:][:y.Members]...)
+		y.rows = append(room(y.rows, y.actions), make([]replayRow, y.actions)...)
+		for _, q := range y.queues {
+			q.Grow(len(y.rows))
+		}
+	}
+	return int(y.number[s])
+}
+
+// room returns x with room for n more, in less memory than append takes.
+func room[E any](x []E, n int) []E {
+	if n += len(x); n > cap(x) {
+		x = append(make([]E, 0, n+n/8), x...)
+	}
+	return x
+}
+
+// pair returns what was seen of pair i, and its initial values by member.
+func (y *replay) pair(i int) (row *replayRow, prior []float64) {
+	n := int(y.number[i/y.actions])
+	if n < 0 {
+		return &y.untried, y.q[i*y.Members:][:y.Members]
+	}
+	i = n*y.actions + i%y.actions
+	return &y.rows[i], y.prior[i*y.Members:][:y.Members]
 }
 
 // solveCost is how many backups of all pairs seen a solution counts for.
@@ -126,23 +162,23 @@ func (y *replay) solve(m int) {
 			row.Add(end, 1)
 			return
 		}
-		i := int(y.seen[s])*y.actions + a
+		i := s*y.actions + a
 		from := &y.rows[i]
 		n := *y.PriorWeight
-		if from.total != nil {
-			n += from.total[m]
+		if from.sums != nil {
+			n += from.sums[m]
 		}
 		if n == 0 {
 			row.Add(end, 1)
-			row.Reward(y.q[i*k+m])
+			row.Reward(y.q[(int(y.seen[s])*y.actions+a)*k+m])
 			return
 		}
 		sum, rest := *y.PriorWeight*y.prior[i*k+m], 1.0
-		if from.total != nil {
-			sum += from.reward[m]
+		if from.sums != nil {
+			sum += from.sums[k+m]
 		}
 		for j, u := range from.next {
-			w := from.weight[j*k+m]
+			w := from.weight(j, k)[m]
 			if at := y.number[u]; at >= 0 {
 				row.Add(int(at), w/n)
 				rest -= w / n
@@ -177,10 +213,9 @@ func (y *replay) solve(m int) {
 			y.q[(int(s)*y.actions+a)*k+m] = v
 		}
 	}
-	for _, s := range y.seen {
-		i := int(s)*k + m
-		y.top[i] = y.best(int(s)*y.actions, m)
-		y.told[i] = y.top[i]
+	for at, s := range y.seen {
+		best := y.best(int(s)*y.actions, m)
+		y.top[int(s)*k+m], y.told[at*k+m] = best, best
 	}
 }
 
@@ -190,19 +225,13 @@ func (y *replay) learn(i int, r float64, next, followed int, compared bool) {
 	y.settled = false
 	weights := y.sizes(i, followed)
 	k := len(weights)
+	i = y.see(i/y.actions)*y.actions + i%y.actions
 	row := &y.rows[i]
-	if s := i / y.actions; y.number[s] < 0 {
-		y.number[s] = int32(len(y.seen))
-		y.seen = append(y.seen, int32(s))
-	}
-	if row.total == nil {
-		sums := make([]float64, 2*k)
-		row.total, row.reward = sums[:k:k], sums[k:]
-	}
 	to := row.to(i, next, k, y)
+	total, reward := row.sums[:k], row.sums[k:][:k]
 	for m, w := range weights {
-		row.total[m] += w
-		row.reward[m] += w * r
+		total[m] += w
+		reward[m] += w * r
 		if to != nil {
 			to[m] += w
 		}
@@ -223,21 +252,22 @@ func (y *replay) learn(i int, r float64, next, followed int, compared bool) {
 	}
 }
 
-// to returns the weights of a successor of pair i, nil for an end.
+// to makes room for a step of numbered pair i. It returns the weights of its successor, nil
+// for an end.
 func (row *replayRow) to(i, next, k int, y *replay) []float64 {
+	j := slices.Index(row.next, int32(next))
+	if next >= 0 && j < 0 {
+		j = len(row.next)
+		row.next = append(row.next, int32(next))
+		y.back[next] = append(y.back[next], leadsTo{int32(i), int32(j)})
+	}
+	if missing := (2+len(row.next))*k - len(row.sums); missing > 0 {
+		row.sums = append(room(row.sums, missing), make([]float64, missing)...)
+	}
 	if next < 0 {
 		return nil
 	}
-	for j, u := range row.next {
-		if int(u) == next {
-			return row.weight[j*k : (j+1)*k]
-		}
-	}
-	j := len(row.next)
-	row.next = append(row.next, int32(next))
-	row.weight = append(row.weight, make([]float64, k)...)
-	y.back[next] = append(y.back[next], leadsTo{int32(i), int32(j)})
-	return row.weight[j*k:]
+	return row.weight(j, k)
 }
 
 // sweep makes backups for member m, so many at most.
@@ -249,41 +279,30 @@ func (y *replay) sweep(m, backups int) {
 			return
 		}
 		row := &y.rows[i]
-		n := *y.PriorWeight + row.total[m]
+		n := *y.PriorWeight + row.sums[m]
 		if n == 0 { // no step counts for the member, nor does its prior
 			continue
 		}
 		v := 0.0
 		for j, u := range row.next {
-			v += row.weight[j*k+m] * y.top[int(u)*k+m]
+			v += row.sums[(2+j)*k+m] * y.top[int(u)*k+m]
 		}
-		y.q[i*k+m] = (*y.PriorWeight*y.prior[i*k+m] + row.reward[m] + y.Gamma*v) / n
-		s := i / y.actions
+		number := i / y.actions
+		s := int(y.seen[number])
+		y.q[(s*y.actions+i%y.actions)*k+m] = (*y.PriorWeight*y.prior[i*k+m] + row.sums[k+m] + y.Gamma*v) / n
 		best := y.best(s*y.actions, m)
 		y.top[s*k+m] = best
-		change := math.Abs(best - y.told[s*k+m])
+		change := math.Abs(best - y.told[number*k+m])
 		if y.Gamma*change <= y.least {
 			continue
 		}
-		y.told[s*k+m] = best
+		y.told[number*k+m] = best
 		for _, b := range y.back[s] {
 			from := &y.rows[b.pair]
-			p := y.Gamma * change * from.weight[int(b.j)*k+m] / (*y.PriorWeight + from.total[m])
+			p := y.Gamma * change * from.sums[(2+int(b.j))*k+m] / (*y.PriorWeight + from.sums[m])
 			if p > y.least {
 				queue.Raise(int(b.pair), p)
 			}
 		}
-	}
-}
-
-// average computes the mean values of the members in s.
-func (y *replay) average(s int) {
-	k := y.Members
-	for i := s * y.actions; i < (s+1)*y.actions; i++ {
-		sum := 0.0
-		for _, v := range y.q[i*k : (i+1)*k] {
-			sum += v
-		}
-		y.mean[i] = sum / float64(k)
 	}
 }

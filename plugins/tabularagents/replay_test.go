@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // newReplayQ returns a started learner with replays for 5 states and 3 actions.
@@ -50,7 +53,8 @@ func TestReplaysSolveTheRegression(t *testing.T) {
 				x.replay.sweep(m, 1_000_000)
 			}
 			for i := range 15 {
-				sum, n := w0*x.replay.prior[i*members+m], w0
+				_, prior := x.replay.pair(i)
+				sum, n := w0*prior[m], w0
 				for _, e := range steps {
 					if e.pair != i {
 						continue
@@ -83,13 +87,13 @@ func TestReplaysAtTheEnd(t *testing.T) {
 		a := x.Begin(1)
 		x.End(0.5, 2, tt.terminated)
 		x.Begin(0)
-		row := x.replay.rows[3+a]
-		if fmt.Sprint(row.next) != fmt.Sprint(tt.want) || math.Abs(row.reward[0]-0.5*row.total[0]) > 1e-12 {
+		row, _ := x.replay.pair(3 + a)
+		if fmt.Sprint(row.next) != fmt.Sprint(tt.want) || math.Abs(row.sums[x.Members]-0.5*row.sums[0]) > 1e-12 {
 			t.Errorf("%s, terminated %v: led to %v, want %v", tt.criterion, tt.terminated, row.next, tt.want)
 		}
 		x.Start(2)
 		x.Begin(0)
-		if x.replay.rows[3+a].total != nil || len(x.replay.seen) != 0 {
+		if row, _ := x.replay.pair(3 + a); row.sums != nil || len(x.replay.seen) != 0 {
 			t.Errorf("%s: a run remembers the last", tt.criterion)
 		}
 	}
@@ -131,5 +135,37 @@ func TestEvaluationSettlesReplays(t *testing.T) {
 				t.Errorf("seed %d: action %d in state %d", seed, a, s)
 			}
 		}
+	}
+}
+
+// Before its first step a lane takes at most 1.3 times the memory of its values, and later more for pairs
+// that were tried only.
+func TestReplaysTakeMemoryForWhatIsSeen(t *testing.T) {
+	const n, values = 32, 500 * 6 * 16 * 8
+	spec := agenttest.Finite
+	spec.Observation, spec.Action = space.Discrete{N: 500}, space.Discrete{N: 6}
+	allocated := func() float64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.TotalAlloc)
+	}
+	before := allocated()
+	a := must.Get(BootstrapQ().OpenAgent(t.Context(), nil, spec, n))(t)
+	learners := lanes.Learners[int](a)
+	for i, x := range learners {
+		x.Start(uint64(i))
+	}
+	if each := (allocated() - before) / n; each > 1.3*values {
+		t.Errorf("a lane takes %.0f bytes, its values %d", each, values)
+	}
+	before = allocated()
+	for _, x := range learners {
+		x.Begin(0)
+		for range 100 {
+			x.Step(0, 1)
+		}
+	}
+	if each := (allocated() - before) / n; each > 100_000 {
+		t.Errorf("two states take %.0f bytes more", each)
 	}
 }
