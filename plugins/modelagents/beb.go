@@ -30,7 +30,11 @@ func BEB() vector.Plugin {
 		func(p bebParams, t finite.Task) (func() modelbased.Design, error) {
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
-				return modelbased.Stepwise(&beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}, p.Gamma, high-low)
+				m := &beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}
+				d := modelbased.Stepwise(m, p.Gamma, high-low)
+				p := d.Planner.(*modelbased.Greedy)
+				p.Local, p.Own = true, true
+				return d
 			}, err
 		})
 }

@@ -31,7 +31,9 @@ func MBIEEB() vector.Plugin {
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
 				m := &mbie{gamma: p.Gamma, top: t.LargestReturn(high, p.Gamma), bonus: p.Beta * (high - low)}
-				return modelbased.Stepwise(m, p.Gamma, high-low)
+				d := modelbased.Stepwise(m, p.Gamma, high-low)
+				d.Planner.(*modelbased.Greedy).Local = true
+				return d
 			}, err
 		})
 }

@@ -185,7 +185,7 @@ func (x *Learner) Learn(r float64, next int) {
 	t := &x.Trigger
 	switch {
 	case x.incremental != nil:
-		x.incremental.Update(x.State)
+		x.incremental.Learn(x.State, x.Action, next)
 	case t.Geometric:
 		t.due = t.due || x.Rand.Float64() >= t.Discount
 	default:
