@@ -274,6 +274,9 @@ func (x *Exploration) Label() string {
 		return x.Rule
 	}
 	rule := x.Rule
+	if class := classOf(rule); class != rule {
+		return class
+	}
 	if isOutside(rule) {
 		words := strings.Fields(rule)
 		base := path.Base(words[len(words)-1])

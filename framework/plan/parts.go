@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,18 @@ import (
 const outside = `[/. ]`
 
 func isOutside(name string) bool { return strings.ContainsAny(name, "/. ") }
+
+// ofClass matches the command line of a class that Python's rlrun.run gives: of a module, or in a file
+// whose name has a digest.
+var ofClass = regexp.MustCompile(`^\S+ -m rlrun\._programs \S*[:/]([^:/\s]+?)(?:-[0-9a-f]{16}\.pickle)?$`)
+
+// classOf is the name of such a class, and any other name as it is.
+func classOf(name string) string {
+	if m := ofClass.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return name
+}
 
 // isOptionFile tells a file of declared options from a plugin.
 func isOptionFile(name string) bool {

@@ -377,6 +377,87 @@ def test_parameters_reach_the_process(tmp_path: Path) -> None:
     assert properties["schedule"]["properties"]["first"]["minimum"] == 0
 
 
+class Never(rlrun.Rule):
+    """A rule of a module."""
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
+    def choose(self, decision):
+        return decision.greedy
+
+
+def often(share: float = 0.5) -> tuple[type, type]:
+    """Make a rule and a source of options that no other process can import."""
+
+    class Often(rlrun.Rule):
+        def choose(self, decision):
+            explore = decision.rng.random() < share
+            return int(decision.rng.integers(len(decision.names))) if explore else decision.greedy
+
+    class Upstream(rlrun.OptionSource):
+        def __init__(self, action: int = 1) -> None:
+            self.action = action
+
+        def options(self, experience):
+            last = experience.states - 1
+            return [rlrun.DeclaredOption("on", dict.fromkeys(range(last + 1), self.action), {last: 1.0})]
+
+    return Often, Upstream
+
+
+def exploring(**agents: dict[str, Any]) -> dict[str, Any]:
+    """Return an experiment of agents that explore so."""
+    plugins = [{"name": name, "plugin": "bootstrap-q", "exploration": x} for name, x in agents.items()]
+    return {"environments": ["riverswim"], "agents": plugins, "runs": 2, "steps": 200}
+
+
+@pytest.mark.slow
+def test_rules_and_sources_of_options_are_classes(tmp_path: Path) -> None:
+    rule, source = often()
+    agents = {
+        "never": {"rule": Never, "params": {"name": "x"}},
+        "often": {"rule": rule},
+        "up": {"options": ["drawn-member", source]},
+        "down": {"options": [{"plugin": source, "params": {"action": 0}}, "drawn-member"]},
+    }
+    config = exploring(**agents)
+    config["agents"] += [{"plugin": "bootstrap-q", "exploration": {"rule": rule}}]
+    config["agents"] += [{"plugin": "bootstrap-q", "sweep": {"exploration.rule": [Never, "optimistic"]}}]
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    explored = results.summary.query("metric == 'exploration_share'").set_index("agent")["mean"]
+    assert explored["never"] == 0 == explored["bootstrap-q exploration.rule=Never"]
+    assert explored["often"] == explored["bootstrap-q Often"] > 0
+    assert set(results.decisions.query("agent == 'up'")["option"]) & {"on"}
+    records = {p: p.read_bytes() for p in (tmp_path / "out" / "runs").iterdir()}
+    rlrun.run(config, output=tmp_path / "out", progress=False)
+    assert {p: p.read_bytes() for p in (tmp_path / "out" / "runs").iterdir()} == records
+    with pytest.raises(
+        rlrun.ExperimentError, match=r"agents\[1\]: the class Often, or a value .*resume=True continues"
+    ):
+        rlrun.run(exploring(often={"rule": often(1.0)[0]}), output=tmp_path / "out", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ({"rule": Walk}, "exploration: <class .*Walk'> is no class of rules or of options: give a class that"),
+        ({"rule": often}, "is no class of rules or of options: .*not an object or a function"),
+        ({"options": [Lever]}, "is no class of rules or of options"),
+        ({"rule": Never()}, "classes of plugins, not <"),
+        ({"options": [Never]}, r"agents\[0\].exploration.options: the class Never is of kind rule, not options"),
+        ({"rule": Never, "params": {"nam": 1}}, r"exploration.params: the class Never: unknown parameter 'nam'"),
+        ({"rule": Never, "bound": "U"}, "has no effect with the class Never"),
+        ({"rule": "optimistic", "params": {"x": Never}}, "Never is a class, and a config has classes in environments"),
+    ],
+)
+def test_what_is_no_rule_is_named(x: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises((TypeError, rlrun.ExperimentError), match=message):
+        rlrun.run(exploring(agent=x), output=tmp_path / "out", progress=False)
+    with pytest.raises(ValueError, match=r"Often would be in .*an output without spaces"):
+        rlrun.run(exploring(agent={"rule": often()[0]}), output=tmp_path / "a b", progress=False)
+
+
 @pytest.mark.slow
 def test_a_changed_class_is_refused_in_the_same_directory(tmp_path: Path) -> None:
     config = {"environments": [BANDIT], **SMALL}

@@ -33,10 +33,26 @@ from typing import Any, ClassVar, get_args
 
 from rlrun import _pickles
 from rlrun._sources import _is_installed, _is_standard
+from rlrun.rules import OptionSource, Rule, VectorRule
 from rlrun.serve import Kind, check_host, serve, serve_plugin
 
 FOLDER = "programs"
 _PYTHON = "{}.{}".format(*sys.version_info)
+
+
+def command_line(cls: Any, output: Path) -> str:
+    """Return the command line of a rule or a source of options."""
+    kinds = (Rule, VectorRule, OptionSource)
+    if not (isinstance(cls, type) and issubclass(cls, kinds)):
+        raise TypeError(
+            f"exploration: {cls!r} is no class of rules or of options: give a class that is derived from rlrun.Rule, "
+            "rlrun.VectorRule or rlrun.OptionSource, not an object or a function; its arguments are params"
+        )
+    parts = command(cls, output)
+    words = [parts["plugin"], *parts["args"]]
+    if any(len(word.split()) != 1 for word in words):  # as the host divides a command line
+        raise ValueError(f"exploration: {cls.__name__} would be in {output}: give an output without spaces in its path")
+    return " ".join(words)
 
 
 def command(cls: type, output: Path) -> dict[str, Any]:

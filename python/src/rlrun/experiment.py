@@ -169,17 +169,28 @@ def run(
     raise error
 
 
-def _plain(x: Any, output: Path) -> Any:
-    """Return a config without classes, and with a mapping for every environment and agent."""
+_EXPLORATION = {"exploration", "exploration.rule", "exploration.options"}
+"""Keys of agents, and of their sweeps, below which a class is a rule or a source of options."""
+
+
+def _plain(x: Any, output: Path, exploring: bool = False) -> Any:
+    """Return a config without classes, and with a mapping for every environment and agent.
+
+    exploring says that x is of an exploration, where a class is a rule or a source of options.
+    """
     from rlrun import _programs  # noqa: PLC0415
 
+    if exploring and (isinstance(x, type) or callable(x)):
+        return _programs.command_line(x, output)
     if not isinstance(x, Mapping):
-        return [_plain(e, output) for e in x] if isinstance(x, (list, tuple)) else x
-    config = {key: _plain(value, output) for key, value in x.items()}
+        return [_plain(e, output, exploring) for e in x] if isinstance(x, (list, tuple)) else x
+    config = {
+        key: _plain(value, output, key != "params" and (exploring or key in _EXPLORATION)) for key, value in x.items()
+    }
     for key in ("environments", "agents"):
         if isinstance(config.get(key), list):
             config[key] = [_plain({"plugin": e}, output) if isinstance(e, (str, type)) else e for e in config[key]]
-    if isinstance(cls := config.get("plugin"), type):
+    if isinstance(cls := config.get("plugin"), type):  # of an environment or agent
         if "args" in config:
             raise TypeError(f"{cls.__name__} has args, and a class takes params")
         config = {"name": cls.__name__, **config, **_programs.command(cls, output)}
@@ -192,6 +203,11 @@ def _number(x: Any) -> Any:
         return x.tolist()
     if isinstance(x, os.PathLike):
         return os.fspath(x)
+    if isinstance(x, type):
+        raise TypeError(
+            f"{x.__name__} is a class, and a config has classes in environments, in agents, and in the exploration of "
+            "agents as rule and options"
+        )
     raise TypeError(f"a config holds names, numbers, lists, mappings and classes of plugins, not {x!r}")
 
 
@@ -206,6 +222,18 @@ def _report(directory: str) -> Results | None:
         return read_results(directory)
     except FileNotFoundError:
         return None
+
+
+_CHANGED = re.compile(
+    r"\.(?:args|exploration)\S* differs: it was …?\"?"
+    r"(?:[^\"]*/([^\"/]+)|[^\"]*)-\w{16}\.pickle\" and is now [^;]*\.pickle\""
+)
+"""How rlrun says that a class is another one; its name, if that was not cut."""
+_CLASS = re.compile(
+    r"(?:(?:\bthe )?\b(?:rule|plugin) )?[^\s\"']+ -m rlrun\._programs "
+    r"(?:[^\s\"']*/([^\s/]+)-\w{16}\.pickle|[^\s\"']+:([\w.]+))"
+)
+"""What rlrun calls a class that is a rule or a source of options."""
 
 
 class _Host:
@@ -278,11 +306,14 @@ class _Host:
         """Return what the process said last, in words of Python."""
         lines = [re.sub(r"^(rlrun: )?(stdin:\d+: )?", "", line.rstrip()) for line in self.lines]
         text = "\n".join(line for line in lines if not line.startswith("stopping; interrupt again"))
-        text = re.sub(
-            r'\.args\[2\] differs: it was .*?programs/([^"/]+)-\w{16}\.pickle" and is now .*?\.pickle"',
-            r": the class \1, or a value that it uses, differs from that of the runs there",
+        text = _CHANGED.sub(
+            lambda m: (
+                f": {'the class ' + m[1] if m[1] else 'its class'}, or a value that it uses, differs from that of "
+                "the runs there"
+            ),
             text,
         )
+        text = _CLASS.sub(lambda m: f"the class {m[1] or m[2]}", text)
         text = re.sub(r"--(resume|overwrite)\b", r"\1=True", text)
         text = re.sub(r"(the same (?:experiment only; |programs, )choose .* --out)\b", r"\1, or overwrite=True", text)
         text = text.replace(" with --out", " with output=…").replace("add --mixed", 'add flags=["--mixed"]')
