@@ -14,6 +14,8 @@ type Commitment struct {
 	Mixing          int
 	Capped          bool // the cap is active: T is shorter than the estimate asks for
 	ExplorationCost int  // steps that count as exploration, if other than Steps
+	// Low and High are the ends of an interval for T_ε, if the estimate has one.
+	Low, High int `json:",omitempty"`
 }
 
 // CommitmentConfig says how T follows from the exploration mixing time T_ε of the

@@ -132,8 +132,8 @@ func trueLevels(p *options.Problem, model *mdp.Tabular, pi []int, state int) ([]
 	return out, nil
 }
 
-// calibrate makes a run of a learner on a task, and returns watched.above.
-func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64, error) {
+// openLane opens a task and a learner that offers options, with one lane.
+func openLane(ctx context.Context, plugin, params string, t task) (vector.Environment, vector.OptionAgent, error) {
 	find := func(name string) (p vector.Plugin) {
 		for _, p = range plugins.All() {
 			if d, err := p.Describe(ctx); err == nil && d.ID == "rlrun/"+name+"@1" {
@@ -144,17 +144,26 @@ func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64,
 	}
 	given, err := json.Marshal(t.environment["params"])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	env, err := find("family").OpenEnvironment(ctx, given, 1)
+	env, err := find(t.environment["plugin"].(string)).OpenEnvironment(ctx, given, 1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	agent, err := find(plugin).OpenAgent(ctx, json.RawMessage(params), env.Spec(), 1)
 	if err != nil {
+		return nil, nil, err
+	}
+	return env, agent.Abilities().Options, nil
+}
+
+// calibrate makes a run of a learner on a task, and returns watched.above.
+func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64, error) {
+	env, agent, err := openLane(ctx, plugin, params, t)
+	if err != nil {
 		return nil, err
 	}
-	w := &watched{OptionAgent: agent.Abilities().Options, model: t.model}
+	w := &watched{OptionAgent: agent, model: t.model}
 	steps := calibrationSteps[len(calibrationSteps)-1] + calibrationHold
 	host, err := explore.New(ctx, w, env.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RulePosteriorSampling, Horizon: bandit.Finite(steps - 1)},

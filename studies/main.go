@@ -69,6 +69,12 @@ var studies = map[string]func(*study) error{
 	"options-development":       optionsBoard,
 	"options-development-short": optionsBoard,
 	"options-classic":           optionsBoard,
+	"options-estimators-short":  estimatorsBoard,
+	"options-model-long":        optionsBoard,
+	"options-queue":             optionsBoard,
+	"options-queue-long":        optionsBoard,
+	"options-queue-short":       optionsBoard,
+	"options-wider":             optionsBoard,
 	"options-classic-short":     optionsBoard,
 	"proposal":                  optionsBoard,
 	"proposal-short":            optionsBoard,
@@ -85,8 +91,8 @@ var studies = map[string]func(*study) error{
 }
 
 func main() {
-	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, worth"
-	if len(os.Args) != 2 || studies[os.Args[1]] == nil && os.Args[1] != "worth" && os.Args[1] != "calibration" {
+	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, mixing [FILE…], worth"
+	if len(os.Args) != 2 && (len(os.Args) < 2 || os.Args[1] != "mixing") || studies[os.Args[1]] == nil && !slices.Contains([]string{"calibration", "mixing", "worth"}, os.Args[1]) {
 		fmt.Fprintf(os.Stderr, "usage: go run -C studies . NAME   (NAME: %s)\n", names)
 		os.Exit(2)
 	}
@@ -105,6 +111,8 @@ func run(name string) error {
 		return worth()
 	case "calibration":
 		return calibration()
+	case "mixing":
+		return mixing(os.Args[2:])
 	}
 	s, err := execute(name)
 	if err != nil {
@@ -156,7 +164,7 @@ func execute(name string) (*study, error) {
 // baseName returns the study of the same tasks and agents, in runs of the usual length.
 func baseName(name string) string {
 	name = strings.TrimSuffix(name, "-short")
-	if base := strings.TrimSuffix(name, "-long"); handmadeHalves[base] != nil || base == "options-one" {
+	if base := strings.TrimSuffix(name, "-long"); handmadeHalves[base] != nil || slices.Contains([]string{"options-one", "options-queue", "options-model"}, base) {
 		return base
 	}
 	return name

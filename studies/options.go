@@ -26,6 +26,10 @@ var optionsStudies = map[string]struct {
 	"options-more":        {optionFamilies(families.Test, 95, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-classic":     {classicTasks, optionLearners, optionWays, 3},
+	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
+	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], []way{optionWays[0], optionWays[2]}, 1},
+	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
 	"proposal-classic":    {classicTasks, optionLearners[1:], proposalWays(), 3},
 }
@@ -88,6 +92,14 @@ func withoutManyArms(tasks func() ([]task, error)) func() ([]task, error) {
 	return func() ([]task, error) {
 		all, err := tasks()
 		return slices.DeleteFunc(all, func(t task) bool { return t.kind == "many-arms" }), err
+	}
+}
+
+// ofKind leaves only one kind of tasks.
+func ofKind(kind string, tasks func() ([]task, error)) func() ([]task, error) {
+	return func() ([]task, error) {
+		all, err := tasks()
+		return slices.DeleteFunc(all, func(t task) bool { return t.kind != kind }), err
 	}
 }
 

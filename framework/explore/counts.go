@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -143,13 +146,29 @@ type weighed struct {
 // computed; beyond, those of a sample of pairs are.
 const exactStates = 256
 
+// posteriorModels is the number of models of the estimator Posterior: their order statistics are twentieths.
+const posteriorModels = 19
+
+// posterior returns the order statistics of what mixing returns in models that are drawn from the belief.
+func (f *finite) posterior(c *counts, greedy []int, statistic func([]weighed) int, o mdp.MixingConfig, w *scratch, rng *rand.Rand) ([]int, error) {
+	times := make([]int, posteriorModels)
+	for k := range times {
+		var err error
+		if times[k], err = f.mixing(c, greedy, statistic, o, w, rng); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(times)
+	return times, nil
+}
+
 // mixing returns a statistic of the exploration mixing times of the greedy
-// policy in the model of the transitions seen (docs/theory.md §2.5). It is taken
-// over the states visited, weighted by their visits, and the actions that are not
+// policy in the model of the transitions seen (docs/theory.md §2.5), or in one that is drawn
+// with rng. It is taken over the states visited, weighted by their visits, and the actions that are not
 // greedy there.
-func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, o mdp.MixingConfig, w *scratch) (int, error) {
+func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, o mdp.MixingConfig, w *scratch, rng *rand.Rand) (int, error) {
 	w.collect(f, c)
-	m, policy, err := w.model(f, greedy)
+	m, policy, err := w.model(f, greedy, rng)
 	if err != nil {
 		return 0, err
 	}
@@ -253,7 +272,10 @@ func (w *scratch) collect(f *finite, c *counts) {
 // same proportions. If they led nowhere, it leads nowhere. If it always led
 // nowhere, a state whose greedy action was not tried yet would be a state that
 // cannot be left. A deviation to it would never be forgotten.
-func (w *scratch) model(f *finite, greedy []int) (*mdp.Tabular, mdp.Deterministic, error) {
+//
+// With rng it is a draw of a belief. A pair has a Dirichlet distribution: of its counts and of one step more, which
+// leads to a state drawn for it, all being equally likely. So a pair never tried leads to one state.
+func (w *scratch) model(f *finite, greedy []int, rng *rand.Rand) (*mdp.Tabular, mdp.Deterministic, error) {
 	policy := make(mdp.Deterministic, len(w.states))
 	rest := w.seen
 	var here []transition // those from one state, where next is the number of a state in the model
@@ -266,11 +288,18 @@ func (w *scratch) model(f *finite, greedy []int) (*mdp.Tabular, mdp.Deterministi
 				w.visits[i] += t.n
 				var known bool
 				if t.next, known = slices.BinarySearch(w.states, t.next); known {
+					if rng != nil {
+						t.n = distuv.Gamma{Alpha: t.n, Beta: 1, Src: rng}.Rand()
+					}
 					here = append(here, t)
 				}
 			}
 		}
-		if !addRow(row, here, a) && !addRow(row, here, -1) {
+		switch {
+		case rng != nil:
+			addRow(row, append(here, transition{a: a, next: rng.IntN(len(w.states)), n: rng.ExpFloat64()}), a)
+		case addRow(row, here, a):
+		case !addRow(row, here, -1):
 			row.Add(i, 1)
 		}
 	})

@@ -105,11 +105,11 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 			}
 		}
 		var w scratch
-		got, err := f.mixing(&c, greedy, (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, &w)
+		got, err := f.mixing(&c, greedy, (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, &w, nil)
 		if err != nil || got != longest {
 			rt.Fatalf("T = %d, %v, want %d", got, err, longest)
 		}
-		half, err := f.mixing(&c, greedy, (&Config{Quantile: 0.5}).statistic(), mdp.MixingConfig{}, &w)
+		half, err := f.mixing(&c, greedy, (&Config{Quantile: 0.5}).statistic(), mdp.MixingConfig{}, &w, nil)
 		if err != nil || half > got {
 			rt.Fatalf("median %d of times of at most %d, %v", half, got, err)
 		}
@@ -124,10 +124,44 @@ func TestUntriedActionsForget(t *testing.T) {
 	for _, x := range [][3]int64{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}} {
 		c.add(f.transition(f.pair(x[0], x[1]), x[2]), 0)
 	}
-	got, err := f.mixing(&c, make([]int, 6), (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, new(scratch))
+	got, err := f.mixing(&c, make([]int, 6), (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, new(scratch), nil)
 	// From 0, action 1 leads to 1 with probability ½, which is left half of the time.
 	if err != nil || got != 3 {
 		t.Errorf("T = %d, %v, want 3, for ½·½·½ is below ¼", got, err)
+	}
+}
+
+// Times in models of the belief surround the true one, and come to it as data grow. There are two places. The greedy
+// action 0 changes the place with probability 0.1, and a deviation, action 1, for sure.
+func TestPosteriorTimes(t *testing.T) {
+	f := finite{states: 2, actions: 2}
+	greedy, all := []int{0, 0}, (&Config{Quantile: 1}).statistic()
+	truth := must.Get(mdp.MixingTime(must.Get(mdp.Generate(mdp.Definition{States: 2, Actions: 2}, func(s, a int, row *mdp.Row) {
+		row.Add(s, []float64{0.9, 0}[a])
+		row.Add(1-s, []float64{0.1, 1}[a])
+	}))(t), mdp.Deterministic{0, 0}, mdp.MixingConfig{}))(t).T[0][1]
+	times := func(n int, tried bool) []int {
+		var c counts
+		for s := range int64(2) {
+			for i := range int64(n) {
+				c.add(f.transition(f.pair(s, 0), (s+(i%10)/9)%2), 0)
+				if tried {
+					c.add(f.transition(f.pair(s, 1), 1-s), 0)
+				}
+			}
+		}
+		return must.Get(f.posterior(&c, greedy, all, mdp.MixingConfig{MaxSteps: 1001}, new(scratch), rand.New(rand.NewPCG(1, 1))))(t)
+	}
+	if got := times(100_000, true); got[0] != truth || got[len(got)-1] != truth {
+		t.Errorf("of many data %v, want %d", got, truth)
+	}
+	if got := times(20, true); !(got[0] < truth && truth < got[len(got)-1]) {
+		t.Errorf("of 20 steps of each pair %v, want some on either side of %d", got, truth)
+	}
+	// What was never tried may lead anywhere: by the counts alone it leads where the greedy action leads, and
+	// nothing has to be forgotten.
+	if got := times(1000, false); got[0] != 1 || got[len(got)-1] < truth {
+		t.Errorf("if the deviation is untried %v, want 1 to %d or more", got, truth)
 	}
 }
 
@@ -158,7 +192,7 @@ func TestMixingOfManyStates(t *testing.T) {
 		}
 		c.add(f.transition(f.pair(s, 1), (s+5)%n), 0)
 	}
-	got := must.Get(f.mixing(&c, make([]int, n), (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, new(scratch)))(t)
+	got := must.Get(f.mixing(&c, make([]int, n), (&Config{Quantile: 1}).statistic(), mdp.MixingConfig{}, new(scratch), nil))(t)
 	// A deviation is 4 steps ahead. After T−1 more steps both are nearly normal
 	// with variance 2/3·T, a distance of 2Φ(4/(2σ))−1 apart: below 1/4 from σ =
 	// 2/0.3186 on, that is at T = 59.

@@ -97,9 +97,12 @@ const (
 	// Autocorrelation takes the time for which rewards and observations stay
 	// correlated while the agent is greedy, or at all if it hardly ever is.
 	Autocorrelation
+	// Posterior computes it in models drawn from the belief, in which an action never tried may lead
+	// to any state, and takes the ⌈0.9K⌉-th smallest of K times.
+	Posterior
 )
 
-var estimators = []string{"auto", "counts", "autocorrelation"}
+var estimators = []string{"auto", "counts", "autocorrelation", "posterior"}
 
 // String returns the estimator's name, as in configurations.
 func (e Estimator) String() string {
@@ -208,7 +211,7 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 		return nil, err
 	}
 	a.trials = c.Rule != nil || a.config.Decider.Rule != nil && a.config.Decider.Rule.Trials
-	a.counting = a.estimator == Counts || len(c.Sources) > 0
+	a.counting = a.estimator == Counts || a.estimator == Posterior || len(c.Sources) > 0
 	for i := range a.lanes {
 		l := &a.lanes[i]
 		l.rng = rand.New(&l.pcg)
@@ -296,7 +299,7 @@ func (a *explorer) prepare(spec framework.Spec) error {
 		}
 	}
 	switch a.estimator {
-	case Counts:
+	case Counts, Posterior:
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
 		}
@@ -588,6 +591,11 @@ func (a *explorer) take(in *vector.Feedback, i int, d options.Decision, numbers 
 			state = int(in.Observations.Int64[i] - a.finite.firstState)
 		}
 		d.Option = p.Name(d.Choice)
+		if a.estimator == Posterior {
+			most, w := a.config.Commitment.Mixing.MaxSteps, l.commitment
+			numbers = append(slices.Clone(numbers), options.Number{Name: "mixing_time", Value: float64(w.Steps)},
+				options.Number{Name: "mixing_time.low", Value: float64(min(w.Low, most))}, options.Number{Name: "mixing_time.high", Value: float64(min(w.High, most))})
+		}
 		l.log.add(d, p, l.episode, state, numbers)
 	}
 	return nil
@@ -639,7 +647,7 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 		return nil
 	}
 	l.due = 2 * l.data
-	mixing := 0
+	mixing, low, high := 0, 0, 0
 	if a.estimator == Autocorrelation {
 		s := &l.series
 		if l.rarelyGreedy() {
@@ -654,11 +662,19 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 		if err := a.finite.check(a.greedy); err != nil {
 			return fmt.Errorf("%w: greedy policy: %w", framework.ErrInvalidAnswer, err)
 		}
-		if mixing, err = a.finite.mixing(&l.counts, a.greedy, a.config.statistic(), a.config.Commitment.Mixing, &a.scratch); err != nil {
+		statistic, o := a.config.statistic(), a.config.Commitment.Mixing
+		if a.estimator == Posterior {
+			times, err := a.finite.posterior(&l.counts, a.greedy, statistic, o, &a.scratch, l.rng)
+			if err != nil {
+				return err
+			}
+			mixing, low, high = times[(9*len(times)-1)/10], times[0], times[len(times)-1]
+		} else if mixing, err = a.finite.mixing(&l.counts, a.greedy, statistic, o, &a.scratch, nil); err != nil {
 			return err
 		}
 	}
 	l.commitment = a.config.Commitment.Commitment(mixing)
+	l.commitment.Low, l.commitment.High = low, high
 	return nil
 }
 

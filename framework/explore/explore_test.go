@@ -92,6 +92,7 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 		"stochastic": paired(func(o *Config) { o.Decider.Rule = options.RuleOptimisticStochastic }),
 		"index":      paired(func(o *Config) { o.Decider.Rule, o.Decider.Bound = options.RuleIndex, bandit.V }),
 		"reward":     paired(func(o *Config) { o.Estimator = Autocorrelation }),
+		"posterior":  paired(func(o *Config) { o.Estimator = Posterior }),
 		"finite":     paired(func(o *Config) { o.Decider.Horizon = bandit.Finite(400); o.Commitment.Fixed = 3 }),
 		"return":     paired(func(o *Config) { o.Commitment.Return, o.Commitment.Scale = true, 0.5 }),
 	} {

@@ -62,10 +62,12 @@ type Horizon struct {
 // number.
 type Commitment struct {
 	// Estimator is the method of estimation. counts: from the model of the
-	// observed transitions. autocorrelation: from how long rewards and
+	// observed transitions. posterior: from models drawn from the belief that these
+	// leave, in which an action never tried may lead to any state seen; with an
+	// interval in decisions.csv. autocorrelation: from how long rewards and
 	// observations stay correlated. auto: counts if observations and actions
 	// are discrete, else autocorrelation. Default: auto.
-	Estimator string `json:"estimator,omitempty" jsonschema:"enum=auto,enum=counts,enum=autocorrelation,default=auto"`
+	Estimator string `json:"estimator,omitempty" jsonschema:"enum=auto,enum=counts,enum=autocorrelation,enum=posterior,default=auto"`
 	// Fixed is the commitment itself. Then nothing is estimated.
 	Fixed int `json:"fixed,omitempty" jsonschema:"minimum=1,maximum=1000000000"`
 	// Floor is the shortest commitment. Default: 1.

@@ -162,7 +162,11 @@ func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule str
 	}
 	for _, x := range strings.Fields(d.Numbers) {
 		name, value, _ := strings.Cut(x, "=")
-		row(name, value, "what the rule logged")
+		what := "what the rule logged"
+		if strings.HasPrefix(name, string(result.MixingTime)) {
+			what = "estimate of the exploration mixing time, or an end of its interval"
+		}
+		row(name, value, what)
 	}
 	if d.Leads != "" {
 		fmt.Fprintf(w, "\nBetter than the greedy option by, in each member:\n  %s\n", d.Leads)
