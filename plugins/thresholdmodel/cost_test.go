@@ -84,6 +84,7 @@ func BenchmarkGarnet(b *testing.B) {
 			b.ReportMetric(late/fifth, "late-µs/step")
 			b.ReportMetric(float64(memory.HeapAlloc)/1e6, "MB")
 			b.ReportMetric(paid/float64(b.N*size.steps), "reward")
+			b.ReportMetric(float64(x.belief.States()), "states")
 			b.ReportMetric(0, "ns/op")
 			runtime.KeepAlive(x)
 		})
