@@ -593,7 +593,7 @@ func (a *explorer) take(in *vector.Feedback, i int, d options.Decision, numbers 
 		d.Option = p.Name(d.Choice)
 		if a.estimator == Posterior {
 			most, w := a.config.Commitment.Mixing.MaxSteps, l.commitment
-			numbers = append(slices.Clone(numbers), options.Number{Name: "mixing_time", Value: float64(w.Steps)},
+			numbers = append(slices.Clone(numbers), options.Number{Name: "mixing_time", Value: float64(min(w.Mixing, most))},
 				options.Number{Name: "mixing_time.low", Value: float64(min(w.Low, most))}, options.Number{Name: "mixing_time.high", Value: float64(min(w.High, most))})
 		}
 		l.log.add(d, p, l.episode, state, numbers)

@@ -160,13 +160,17 @@ func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule str
 		}
 		row("advantage", number(d.Advantage), what)
 	}
-	for _, x := range strings.Fields(d.Numbers) {
-		name, value, _ := strings.Cut(x, "=")
-		what := "what the rule logged"
-		if strings.HasPrefix(name, string(result.MixingTime)) {
-			what = "estimate of the exploration mixing time, or an end of its interval"
+	numbers := d.Numbers
+	if i := strings.Index(numbers, string(result.MixingTime)+"="); i >= 0 { // of the host's estimator
+		var t, low, high string
+		if _, err := fmt.Sscanf(strings.ReplaceAll(numbers[i:], "=", " "), "mixing_time %s mixing_time.low %s mixing_time.high %s", &t, &low, &high); err == nil {
+			row("estimate", t, fmt.Sprintf("of the exploration mixing time; its interval is %s to %s", low, high))
+			numbers = numbers[:i]
 		}
-		row(name, value, what)
+	}
+	for _, x := range strings.Fields(numbers) {
+		name, value, _ := strings.Cut(x, "=")
+		row(name, value, "what the rule logged")
 	}
 	if d.Leads != "" {
 		fmt.Fprintf(w, "\nBetter than the greedy option by, in each member:\n  %s\n", d.Leads)
