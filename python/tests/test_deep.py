@@ -187,6 +187,32 @@ def test_the_mean_of_a_metric_does_not_depend_on_when_it_is_asked_for() -> None:
     assert np.isnan(list(once.measure(0).values())).all()  # no step since
 
 
+@pytest.mark.parametrize("mask", [1.0, 0.5, 0.05])
+def test_the_loss_is_of_the_steps_that_are_learned_from(mask: float) -> None:
+    agent, world = opened(small(mask=mask, updates=1)), World(STATES, [1])
+    made, learn = [], agent.programs.learn
+
+    def look(state, batch):
+        one = networks.Batch(*(column[0] for column in batch))
+        weights = np.asarray(one.weights)
+        each = one._replace(weights=np.ones_like(weights))
+        errors = [
+            float(networks.loss(state.networks, agent.design, state, networks.Batch(*(c[[i]] for c in each))._replace(
+                weights=np.eye(agent.members, dtype=np.float32)[[k]])))
+            for i, k in np.argwhere(weights)
+        ]  # fmt: skip
+        made.append(np.mean(errors) if errors else np.nan)
+        return learn(state, batch)
+
+    agent.programs = agent.programs._replace(learn=look)
+    told = []
+    for _ in range(20):
+        play(agent, world, 1)
+        told.append(agent.loss[0])
+    assert told[-len(made) :] == pytest.approx(made, rel=1e-4, nan_ok=True)
+    assert np.isnan(made).any() == (mask < 0.1)  # where no member learned, the loss is not known
+
+
 @pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
 def test_a_lane_has_the_same_bytes_with_any_others(spec) -> None:
     of_lane_0 = set()

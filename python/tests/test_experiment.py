@@ -562,6 +562,20 @@ def test_every_run_is_told(tmp_path: Path) -> None:
     assert len(told) == 10
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_among_the_records_is_not_read(tmp_path: Path) -> None:
+    """Someone else may write into the directory, too; reading a pipe would wait for good."""
+    runs = tmp_path / "out" / "runs"
+
+    def told(record: dict[str, Any]) -> None:
+        if not (runs / "zz.jsonl").exists():
+            os.mkfifo(runs / "zz.jsonl")
+
+    config = {"environments": [BANDIT], "agents": [slow()], "runs": 8, "steps": 600}
+    with pytest.raises(ValueError, match=r"zz\.jsonl is no regular file"):
+        rlrun.run(config, output=tmp_path / "out", progress=False, on_run=told, settings={"lanes": 1}, workers=1)
+
+
 def test_an_error_of_the_caller_ends_the_experiment(tmp_path: Path) -> None:
     def stop(record: dict[str, Any]) -> None:
         raise RuntimeError(f"enough of {record['agent']}")

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -96,6 +97,50 @@ def test_damaged_database(directory: Path, tmp_path: Path) -> None:
         _ = rlrun.read_results(copy).curves
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "read"),
+    [
+        ("runs", "status", lambda r: r.runs),
+        ("runs", "programs", lambda r: r.runs),
+        ("failures", "error", lambda r: r.runs),
+        ("outcomes", "value", lambda r: r.outcomes),
+        ("decisions", "capped", lambda r: r.decisions),
+        ("decisions", "numbers", lambda r: r.decisions),
+        ("curves", "ci_low", lambda r: r.plot()),
+    ],
+)
+def test_a_database_without_a_column(table: str, column: str, read: Any, directory: Path, tmp_path: Path) -> None:
+    """A database of another version, or one that was edited."""
+    import sqlite3  # noqa: PLC0415
+
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    for change in (f"ALTER TABLE {table} RENAME COLUMN {column} TO elsewhere", f"DROP TABLE {table}"):
+        with sqlite3.connect(copy / "results.db") as database:
+            database.execute(change)
+        with pytest.raises(ValueError, match=r"results\.db cannot be read: .*no such .*makes it anew"):
+            read(rlrun.read_results(copy))
+
+
+@pytest.mark.parametrize("text", ["", "environment,agent,metric,n\nx,y,reward,1\n", "a\nb,c,d\n", "\udcff\udcfe"])
+def test_a_damaged_summary(text: str, directory: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    (copy / "summary.csv").write_text(text, errors="surrogateescape")
+    for read in (rlrun.Results._repr_html_, rlrun.Results.plot):
+        with pytest.raises(ValueError, match=r"summary\.csv cannot be read: .*rlrun report .* makes it anew"):
+            read(rlrun.read_results(copy))
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"a": 1}'])
+def test_damaged_environments(text: str, directory: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    (copy / "environments.json").write_text(text)
+    with pytest.raises(ValueError, match=r"environments\.json is damaged: "):
+        rlrun.read_results(copy).plot()
+
+
 def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(directory, copy)
@@ -120,9 +165,10 @@ def test_later_records_are_left_out(directory: Path, tmp_path: Path) -> None:
     other.write_text(json.dumps({**record, "experiment": "another"}) + "\n")
     with pytest.raises(ValueError, match=r"zz\.jsonl:1: run \d+ of .* has another record: rlrun report .* says"):
         _ = rlrun.read_results(copy).curves
-    other.write_text("{damaged\n")
-    with pytest.raises(ValueError, match=r"zz\.jsonl:1 is damaged .*: rlrun report .* says what to do"):
-        _ = rlrun.read_results(copy).curves
+    for damaged in ("{damaged", "[]", '{"status": "ok"}', line.replace('"curves"', '"other"')):
+        other.write_text(damaged + "\n")
+        with pytest.raises(ValueError, match=r"zz\.jsonl:1 is damaged .*: rlrun report .* says what to do"):
+            _ = rlrun.read_results(copy).curves
     other.unlink()
     path.unlink()
     with pytest.raises(ValueError, match=r"\d+ runs of results\.db have no record: rlrun report .* says what to do"):

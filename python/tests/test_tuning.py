@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -134,6 +135,43 @@ def test_an_interrupted_command_goes_on(tmp_path, program, sent):
     c["steps"] = 200
     (tmp_path / "c.yaml").write_text(json.dumps(c | {"output": str(tmp_path / "again")}))
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_search_grows(tmp_path):
+    def search(trials: int, runs: int, output: str) -> Any:
+        few = config(trials=trials, runs=3) | {"runs": runs, "steps": 60}
+        return rlrun.tune(few, output=tmp_path / output, progress=False)
+
+    search(8, 4, "grown")
+    records = {path: path.read_bytes() for path in tmp_path.glob("grown/search/*/runs/*.jsonl")}
+    grown, whole = search(16, 6, "grown"), search(16, 6, "whole")
+    assert grown.trials.equals(whole.trials)
+    assert len(grown.trials) == 16
+    assert grown.results.outcomes.equals(whole.results.outcomes)
+    assert records.items() <= {path: path.read_bytes() for path in tmp_path.glob("grown/search/*/runs/*.jsonl")}.items()
+    assert len(rlrun.read_results(tmp_path / "grown" / "evaluation-8").runs) == 2 * 4
+    told = json.loads((tmp_path / "grown" / "tune.json").read_text(encoding="utf-8"))
+    assert (told["tune"]["trials"], told["runs"]) == (16, 6)
+    for trials, runs, key in ((8, 6, "tune.trials was 16 and is now 8"), (20, 6, "trials"), (16, 5, "runs was 6")):
+        with pytest.raises(
+            ValueError, match=f"has another search: .*{key}.*grows by more trials, from a multiple of 8"
+        ):
+            search(trials, runs, "grown")
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"tune": 7}', "7"])
+def test_a_damaged_search(tmp_path, text):
+    (tmp_path / "tune.json").write_text(text)
+    with pytest.raises(ValueError, match=r"is damaged: .*choose another output directory"):
+        rlrun.tune(config(), output=tmp_path, progress=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_no_search(tmp_path):
+    os.mkfifo(tmp_path / "tune.json")
+    with pytest.raises(ValueError, match=r"tune\.json is no regular file"):
+        rlrun.tune(config(), output=tmp_path, progress=False)
 
 
 @pytest.mark.parametrize("name", ["search", "evaluation", "trials.csv"])

@@ -34,7 +34,10 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
     except ImportError as e:
         raise ImportError("figures need matplotlib: pip install 'rlrun[lab]'") from e
 
-    frame = results._query("SELECT * FROM curves WHERE mean IS NOT NULL ORDER BY environment, agent, step")
+    frame = results._query(
+        "SELECT environment, agent, step, metric, mean, ci_low, ci_high FROM curves "
+        "WHERE mean IS NOT NULL ORDER BY environment, agent, step"
+    )
     if metric not in (known := sorted(set(frame["metric"]))):
         there = ", ".join(known) or "none: no run of it is ok"
         raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {there}")
@@ -44,7 +47,12 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
     except FileNotFoundError:  # of an experiment without csv: in the order of the alphabet
         order = frame
     environments, agents = list(order["environment"].unique()), list(order["agent"].unique())
-    tasks = json.loads(found.read_text()) if (found := results._file("environments.json")).exists() else {}
+    gains: dict[str, Any] = {}
+    if (found := results._file("environments.json")).exists():
+        try:
+            gains = {name: task.get("gain") for name, task in json.loads(found.read_text("utf-8")).items()}
+        except (ValueError, AttributeError) as e:
+            raise ValueError(f"{found} is damaged: {e}") from None
     columns = min(3, len(environments))
     rows = math.ceil(len(environments) / columns)
     size = (max(3.4, 2.3 * columns), 2.0 * rows + 0.3)
@@ -60,7 +68,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
                 marks = {"marker": _MARKS[i % len(_MARKS)], "markevery": (i / len(agents) / 5, 0.2)}
                 axis.plot(steps, c["mean"], color=colour, label=agent, ls="-" if i < len(_COLOURS) else "--", **marks)
                 axis.fill_between(steps, c["ci_low"], c["ci_high"], color=colour, alpha=0.2, lw=0)
-            if metric == "reward" and (gain := tasks.get(environment, {}).get("gain")) is not None:
+            if metric == "reward" and (gain := gains.get(environment)) is not None:
                 axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
             late = here[here["step"] >= here["step"].max() / 20]  # the noise of the first steps sets no axis
             low, high = late[["mean", "ci_low"]].min(axis=None), late[["mean", "ci_high"]].max(axis=None)

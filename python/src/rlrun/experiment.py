@@ -283,7 +283,7 @@ class _Host:
         while True:
             for path in sorted(set(Path(self.output, "runs").glob("[!.]*.jsonl")) - seen):
                 seen.add(path)
-                for line in path.read_text(encoding="utf-8").splitlines():
+                for line in Results(path.parents[1])._file(f"runs/{path.name}").read_text("utf-8").splitlines():
                     on_run(json.loads(line) | {"grid": grid})
             yield
 

@@ -42,7 +42,7 @@ class Results:
     def runs(self) -> pd.DataFrame:
         """A row per run: environment, agent, run, status, steps, episodes, programs, error."""
         return self._query(
-            "SELECT r.*, coalesce(f.error, '') AS error "
+            "SELECT r.environment, r.agent, r.run, status, r.steps, episodes, programs, coalesce(error, '') AS error "
             "FROM runs r LEFT JOIN failures f USING (environment, agent, run)"
         )
 
@@ -57,7 +57,10 @@ class Results:
     @cached_property
     def decisions(self) -> pd.DataFrame:
         """A row per decision of the host between options; docs/exploration.md explains the columns."""
-        frame = self._query("SELECT * FROM decisions")
+        frame = self._query(
+            "SELECT environment, agent, run, step, episode, state, option, explore, hold, capped, delta, p, share, "
+            "advantage, action, other, greedy, gain, cost, leads, numbers FROM decisions"
+        )
         return frame.astype({"explore": bool, "capped": bool})
 
     @cached_property
@@ -70,7 +73,7 @@ class Results:
         steps = self._query("SELECT DISTINCT step FROM curves ORDER BY step")["step"].to_numpy()
         parts = []
         for record in self._records():
-            for metric, values in sorted(record.get("curves", {}).items()):
+            for metric, values in sorted(record["curves"].items()):
                 if len(values) != len(steps):
                     raise ValueError(
                         f"run {record['run']} of {record['agent']} in {record['environment']} has {len(values)} values "
@@ -95,7 +98,12 @@ class Results:
         path = self._file("summary.csv")
         if not path.exists():
             raise FileNotFoundError(f"{self.directory} has no summary.csv: outputs in its config leave csv out")
-        return _pandas().read_csv(path)
+        try:
+            frame = _pandas().read_csv(path)
+            frame[["environment", "agent", "metric", "n", "failed", "mean", "ci_low", "ci_high"]]
+        except (ValueError, KeyError) as e:
+            raise self._damaged(path, e) from None
+        return frame
 
     def compare(
         self,
@@ -164,12 +172,15 @@ class Results:
         try:
             return _pandas().read_sql_query(query, database)
         except (sqlite3.DatabaseError, _pandas().errors.DatabaseError) as e:
-            raise ValueError(
-                f"{self._database()} cannot be read: {e.__cause__ or e}; "
-                f"if it is damaged or older than this rlrun, rlrun report {self.directory} makes it anew"
-            ) from None
+            raise self._damaged(self._database(), e.__cause__ or e) from None
         finally:
             database.close()
+
+    def _damaged(self, path: Path, why: BaseException) -> ValueError:
+        return ValueError(
+            f"{path} cannot be read: {why}; "
+            f"if it is damaged or older than this rlrun, rlrun report {self.directory} makes it anew"
+        )
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """Yield the ok records that results.db was made of, each run once, in the order of environment, agent and run.
@@ -181,18 +192,19 @@ class Results:
         wanted = set(zip(ok["environment"], ok["agent"], ok["run"], strict=True))
         found: dict[tuple[str, str, int], dict[str, Any]] = {}
         for path in [self._file(f"runs/{path.name}") for path in sorted((self.directory / "runs").glob("[!.]*.jsonl"))]:
-            with path.open(encoding="utf-8") as lines:
+            with path.open(encoding="utf-8", errors="replace") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
                         record = json.loads(line) if line.strip() else {}
-                    except ValueError as e:
+                        if record.get("status") != "ok":
+                            continue
+                        key = (record["environment"], record["agent"], int(record["run"]))
+                        dict(record["curves"])
+                    except (ValueError, KeyError, TypeError, AttributeError) as e:
                         if not line.endswith("\n"):
                             continue  # it was cut off, and its run is not done
                         raise ValueError(f"{path}:{number} is damaged ({e}): {says}") from e
-                    if record.get("status") != "ok":
-                        continue
                     record.pop("crc32c", None)
-                    key = (record["environment"], record["agent"], record["run"])
                     if key in wanted and found.setdefault(key, record) != record:
                         raise ValueError(
                             f"{path}:{number}: run {key[2]} of {key[1]} in {key[0]} has another record: {says}"

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 BATCH = 8
 """Most settings of an agent that are tried side by side; a constant, so that results do not depend on the machine."""
 
+TRIALS = 32
+"""Settings of an agent that are tried if the config does not say."""
+
 Settings = dict[str, Any]
 """Values of parameters by key, such as {"alpha": 0.1, "policy.epsilon": 0.05}."""
 
@@ -181,21 +184,50 @@ def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, An
 
 
 def _claim(directory: Path, config: Mapping[str, Any]) -> None:
-    """Write the config of a search into its directory. Raise ValueError if that is of another search or experiment."""
+    """Write the config of a search into its directory. Raise ValueError if that is of another search or experiment.
+
+    A search may grow, by whole rounds and by runs of the comparison: what was made stays what it was.
+    """
     if (directory / "experiment.yaml").exists():
         raise ValueError(f"{directory} has the results of rlrun run: choose another output directory")
     path = Results(directory)._file("tune.json")
     now = {key: value for key, value in config.items() if key not in _NO_MATTER}
     text = json.dumps(now, indent=1, sort_keys=True, default=_number)
-    if not path.exists():
-        from rlrun._programs import replace  # noqa: PLC0415  plugins do without it
+    from rlrun._programs import replace  # noqa: PLC0415  plugins do without it
 
+    if not path.exists():
         directory.mkdir(parents=True, exist_ok=True)
         replace(path, text.encode())
         return
-    was, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
-    if differ := [_differs(k, was.get(k), now.get(k)) for k in sorted(was | now) if was.get(k) != now.get(k)]:
-        raise ValueError(f"{directory} has another search: {'; '.join(differ)}: choose another output directory")
+    try:
+        was, now = dict(json.loads(path.read_text(encoding="utf-8"))), json.loads(text)
+        grows = _grows(was, now)
+    except (ValueError, TypeError, AttributeError) as e:
+        raise ValueError(f"{path} is damaged: {e}: choose another output directory") from None
+    if was == now:
+        return
+    if grows:
+        trials = (was.get("tune") or {}).get("trials", TRIALS)
+        if (
+            trials != (now.get("tune") or {}).get("trials", TRIALS) and (directory / "evaluation").exists()
+        ):  # other settings may be the best now
+            (directory / "evaluation").rename(directory / f"evaluation-{trials}")
+        replace(path, text.encode())
+        return
+    differ = [k for k in sorted(was | now) if was.get(k) != now.get(k)]
+    hint = f"; a search grows by more trials, from a multiple of {BATCH} to another, and by more runs"
+    raise ValueError(
+        f"{directory} has another search: {'; '.join(_differs(k, was.get(k), now.get(k)) for k in differ)}: "
+        f"choose another output directory{hint if {*differ} <= {'runs', 'tune'} else ''}"
+    )
+
+
+def _grows(was: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Report whether a search goes on with all that an older one made: in whole rounds, and with more runs."""
+    parts = [(x.get("runs", 0), x.get("tune") or {}, x) for x in (was, now)]
+    (few, less), (many, more) = ((runs, tune.get("trials", TRIALS)) for runs, tune, _ in parts)
+    rest, same = ({**x, "runs": 0, "tune": {**tune, "trials": 0}} for _, tune, x in parts)
+    return bool(rest == same and few <= many and (less == more or (less < more and less % BATCH == more % BATCH == 0)))
 
 
 def _differs(key: str, was: Any, now: Any) -> str:
@@ -221,7 +253,7 @@ class _Search:
         spec = config.get("tune")
         if not spec or not spec.get("agents"):
             raise ValueError("tune.agents: is missing: it maps the label of an agent to the ranges of its parameters")
-        self.trials, self.runs = spec.get("trials", 32), spec.get("runs", 16)
+        self.trials, self.runs = spec.get("trials", TRIALS), spec.get("runs", 16)
         self.halving, self.metric = spec.get("halving", True), spec.get("metric", "reward")
         self.sampler = spec.get("sampler", "tpe")
         self.components: dict[str, dict[str, Any]] = {}

@@ -36,7 +36,7 @@ class _Networks(rlrun.VectorAgent):
 
     preferred_lanes = 4  # more gain nothing, and end later
     metrics = (
-        rlrun.Metric("loss", doc="Mean squared error of an update, per member."),
+        rlrun.Metric("loss", doc="Mean squared error of an update, over members and the steps that they learn from."),
         rlrun.Metric("spread", doc="Standard deviation of an action's value over the members, where it acted."),
     )
 
@@ -166,16 +166,20 @@ class _Networks(rlrun.VectorAgent):
         kept = np.minimum(self.steps[lanes], self.capacity)
         draws = self.rng.random(lanes, self.updates * self.batch)
         places = (draws * kept[:, None]).astype(np.int64).reshape(-1, self.updates, self.batch)
-        losses = []
+        sums, shares = [], []
         for lane, own in zip(lanes, places, strict=True):  # none waits for the computation of another
-            self.states[lane], loss = self.programs.learn(self._state(lane), self._batch(lane, own))
-            losses.append(loss)
-        self.loss[lanes] = losses
-        lost = lanes[~np.isfinite(self.loss[lanes])]
+            batch = self._batch(lane, own)
+            self.states[lane], loss = self.programs.learn(self._state(lane), batch)
+            sums.append(loss)
+            shares.append(batch.weights[-1].mean())
+        means = np.array(sums, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):  # with mask an update may learn from no step
+            self.loss[lanes] = means / np.array(shares)
+        lost = np.flatnonzero(~np.isfinite(means))
         if len(lost):
-            lane = lost[0]
+            lane = lanes[lost[0]]
             raise rlrun.Error(
-                f"the metric loss is {self.loss[lane]} after step {self.steps[lane]}: values have left the range of "
+                f"the metric loss is {means[lost[0]]} after step {self.steps[lane]}: values have left the range of "
                 "numbers, and a smaller rate, or smaller rewards, may keep them in it",
                 lane=lane,
             )

@@ -168,7 +168,10 @@ def _at(q: Any, actions: Any) -> Any:
 
 
 def loss(networks: Layers, design: Design, state: State, batch: Batch) -> Any:
-    """Return the sum over members of the mean squared error of Q_k, plus that of the heads on average."""
+    """Return the sum over members of the mean squared error of Q_k, plus that of the heads on average.
+
+    Steps that a mask hides from a member count as 0.
+    """
     y = targets(design, state, batch)
     prior = priors(design, state.prior, batch.observations)
     taken = jax.nn.one_hot(batch.actions, design.actions, dtype=jnp.float32)
