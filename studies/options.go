@@ -25,7 +25,7 @@ var optionsStudies = map[string]struct {
 	"options-map":         {withoutManyArms(mapTasks), optionLearners, mapWays(), 1},
 	"options-more":        {optionFamilies(families.Test, 95, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
-	"options-classic":     {classicTasks, optionLearners, optionWays, 3},
+	"options-classic":     {withTaxi(classicTasks), optionLearners, optionWays, 3},
 	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
 	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], []way{optionWays[0], optionWays[2]}, 1},
 	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
@@ -103,7 +103,22 @@ func ofKind(kind string, tasks func() ([]task, error)) func() ([]task, error) {
 	}
 }
 
-// classicTasks returns tasks of the literature. Taxi, with 500 states, would take most of the processor time.
+// withTaxi adds Taxi, whose 500 states take most of the processor time.
+func withTaxi(tasks func() ([]task, error)) func() ([]task, error) {
+	return func() ([]task, error) {
+		all, err := tasks()
+		if err != nil {
+			return nil, err
+		}
+		taxi, err := catalog.Taxi()
+		if err != nil {
+			return nil, err
+		}
+		return append(all, task{"Taxi", "Taxi", map[string]any{"plugin": "taxi", "params": map[string]any{}}, taxi.Model}), nil
+	}
+}
+
+// classicTasks returns tasks of the literature.
 func classicTasks() (tasks []task, err error) {
 	add := func(name, plugin string, params map[string]any, t *catalog.Task, failed error) {
 		if failed != nil {
