@@ -243,6 +243,9 @@ func (o objective) climb(d smooth, first, hi float64) point {
 	left, right := first, hi-o.base
 	if math.IsInf(hi, 1) {
 		step := d.Gain(o.base + first)
+		if step == 0 {
+			return none // the maximum is at most as large
+		}
 		for right = first + step; slope(right) > 0; right = first + step {
 			left = right
 			step *= 2

@@ -418,3 +418,13 @@ func thresholdAt(c Comparison, delta, p float64) Thresholds {
 	k.logPhi = math.Log(k.phi)
 	return k.thresholds(c)
 }
+
+// Where the gain underflows and the probability does not, no improvement is worth anything.
+func TestBestDeltaFarAway(t *testing.T) {
+	for z := 30.0; z < 45; z += 0.01 {
+		d, advantage := BestDelta(Gaussian{Mu: -z, Sigma: 1}, Comparison{}, 0)
+		if !(d >= 0 && advantage >= 0 && advantage < 1e-190) {
+			t.Fatalf("z = %g: δ %g, advantage %g", z, d, advantage)
+		}
+	}
+}
