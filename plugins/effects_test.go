@@ -292,6 +292,8 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 	case d.ID == "rlrun/bandit@1":
 		steps = 300
 		tasks = [][2]string{{"bernoulli-bandit", `{"arms":2}`}, {"bernoulli-bandit", `{"arms":8}`}, {"gaussian-bandit", `{"arms":3}`}}
+	case d.ID == "rlrun/linear-bandit@1":
+		tasks = [][2]string{{"contextual-bandit", `{"features":2}`}, {"contextual-bandit", `{"contexts":3}`}}
 	case strings.Contains(d.ID, "linear"):
 		steps = 400
 	default:

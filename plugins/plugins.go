@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/banditagent"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
+	"github.com/rlrun/rlrun/plugins/contextual"
 	"github.com/rlrun/rlrun/plugins/families"
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/linearagents"
@@ -31,5 +32,5 @@ func All() []vector.Plugin {
 		modelfile.Plugin(),
 		thresholdmodel.Plugin(),
 		randomagent.Plugin(),
-	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
+	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins(), contextual.Plugins())
 }

@@ -44,32 +44,7 @@ func kind[P any](build func(P, task) (func() learner, error)) func(P, framework.
 			return k, lanes.Unsupported("%s has %d actions, more than %d", spec.ID, actions, maxActions)
 		}
 		k.New, err = build(p, task{spec, box, int(actions)})
-		k.Read = reader(box.Width())
+		k.Read = lanes.Numbers(box.Width())
 		return k, err
-	}
-}
-
-// reader returns a function that reads observations of a number of elements.
-func reader(width int) func([][]float64, *vector.Feedback) error {
-	var scratch []float64
-	return func(dst [][]float64, in *vector.Feedback) error {
-		c, x := &in.Observations, in.Observations.Float64
-		if c.Type != space.Float64 {
-			x = scratch[:0]
-			for _, v := range c.Float32 {
-				x = append(x, float64(v))
-			}
-			for _, v := range c.Uint8 {
-				x = append(x, float64(v))
-			}
-			for _, v := range c.Int64 {
-				x = append(x, float64(v))
-			}
-			scratch = x
-		}
-		for i := range dst {
-			dst[i] = x[i*width : (i+1)*width]
-		}
-		return nil
 	}
 }
