@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -46,14 +47,37 @@ func write(s *output.Results, directory string) (files []string, err error) {
 		if err := os.MkdirAll(filepath.Join(directory, filepath.Dir(name)), 0o777); err != nil {
 			return files, err
 		}
-		// Thousands of small files: they are not synced one by one.
 		events := l.events(&rec, l.grid, unknown[[2]string{rec.Environment, rec.Agent}])
-		if err := os.WriteFile(filepath.Join(directory, name), events, 0o666); err != nil {
+		if err := replace(filepath.Join(directory, name), events); err != nil {
 			return files, err
 		}
 		files = append(files, name)
 	}
-	return files, nil
+	return files, l.removeOthers(directory, files)
+}
+
+// replace writes a file. There are thousands of small ones, so they are not synced one by one. A reader that has it open goes on
+// reading it. What is no file, such as a pipe, gives way to one.
+func replace(name string, data []byte) error {
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(name, data, 0o666)
+}
+
+// removeOthers removes what watch has written of runs that failed or were stopped.
+func (l *layout) removeOthers(directory string, files []string) error {
+	found, err := fs.Glob(os.DirFS(directory), "*/*/run-*/"+l.base())
+	slices.Sort(files)
+	for _, name := range found {
+		name = filepath.FromSlash(name)
+		if _, kept := slices.BinarySearch(files, name); !kept {
+			err = errors.Join(err, os.Remove(filepath.Join(directory, name)))
+		}
+	}
+	return err
 }
 
 // watch writes the events of runs while the experiment runs: the beginning of the files of write, to which it
@@ -82,11 +106,14 @@ func watch(dir store.Dir, meta result.Meta, directory string) func([]result.Reco
 
 // extend appends to a file what is missing of data, of which it has the beginning.
 func extend(name string, data []byte) error {
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return os.ErrInvalid // opening a pipe may take for ever
+	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() < int64(len(data)) {
+	if info, err := f.Stat(); err == nil && info.Size() < int64(len(data)) {
 		_, err = f.Write(data[info.Size():])
 		return errors.Join(err, f.Close())
 	}
@@ -114,9 +141,11 @@ func newLayout(dir store.Dir, meta result.Meta) (*layout, error) {
 
 // file returns the name of the events of a run.
 func (l *layout) file(rec *result.Record) string {
-	return filepath.Join(l.environments[rec.Environment], l.agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run),
-		fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(l.wall)))
+	return filepath.Join(l.environments[rec.Environment], l.agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run), l.base())
 }
+
+// base returns the last part of the name of each file.
+func (l *layout) base() string { return fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(l.wall)) }
 
 func slugs(labels []string) map[string]string {
 	out := map[string]string{}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -81,11 +82,15 @@ func TestTensorBoard(t *testing.T) {
 func TestWatch(t *testing.T) {
 	r, dir := outputtest.Small(t), t.TempDir()
 	watch := Output.Watch(r.Dir, r.Summary.Meta, dir)
+	failed := 0
 	for rec := range r.Records() {
+		unfinished := rec
 		if rec.Status != result.OK {
+			failed++
+			unfinished.Curves = map[result.Metric][]float64{result.Reward: {1}}
+			watch([]result.Record{unfinished})
 			continue
 		}
-		unfinished := rec
 		unfinished.Curves = map[result.Metric][]float64{}
 		for m, curve := range rec.Curves {
 			unfinished.Curves[m] = curve[:1]
@@ -98,13 +103,36 @@ func TestWatch(t *testing.T) {
 		begun[name] = must.Get(os.ReadFile(name))(t)
 	}
 	files := must.Get(Output.Write(r, dir))(t)
-	if len(begun) != len(files) {
-		t.Errorf("began %d of %d files", len(begun), len(files))
+	if failed == 0 || len(begun) != len(files)+failed {
+		t.Errorf("began %d files for %d, and %d of failed runs", len(begun), len(files), failed)
 	}
 	for name, beginning := range begun {
+		if inside := must.Get(filepath.Rel(dir, name))(t); !slices.Contains(files, inside) {
+			if _, err := os.Stat(name); err == nil {
+				t.Errorf("%s of a failed run is still there", name)
+			}
+			continue
+		}
 		if all := must.Get(os.ReadFile(name))(t); len(beginning) >= len(all) || !bytes.HasPrefix(all, beginning) {
 			t.Errorf("%s began with %d bytes that are not the first of %d", name, len(beginning), len(all))
 		}
+	}
+}
+
+// A pipe in place of a file gives way to one at the end, and nothing waits for its reader before.
+func TestPipe(t *testing.T) {
+	r, dir := outputtest.Small(t), t.TempDir()
+	name := filepath.Join(dir, must.Get(Output.Write(r, dir))(t)[0])
+	must.Do(t, os.Remove(name))
+	if err := exec.CommandContext(t.Context(), "mkfifo", name).Run(); err != nil {
+		t.Skip("no pipes here")
+	}
+	for rec := range r.Records() {
+		Output.Watch(r.Dir, r.Summary.Meta, dir)([]result.Record{rec})
+	}
+	must.Get(Output.Write(r, dir))(t)
+	if info := must.Get(os.Lstat(name))(t); !info.Mode().IsRegular() {
+		t.Errorf("%s is %v", name, info.Mode())
 	}
 }
 
