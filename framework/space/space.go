@@ -238,7 +238,11 @@ func (b Box) Check(c *Column, lane int) error {
 		case Uint8:
 			x = float64(c.Uint8[lane*w+i])
 		case Int64:
-			x = float64(c.Int64[lane*w+i])
+			n := c.Int64[lane*w+i]
+			x = float64(n) // rounded above 2^53, where a bound may be
+			if n > maxInteger && high <= maxInteger || n < -maxInteger && low >= -maxInteger {
+				return fmt.Errorf("element %d is %d, not in [%v, %v]: %w", i, n, low, high, ErrOutside)
+			}
 		}
 		if !(x >= low && x <= high) || x-x != 0 {
 			return fmt.Errorf("element %d is %v, not in [%v, %v]: %w", i, x, low, high, ErrOutside)

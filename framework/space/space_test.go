@@ -99,6 +99,10 @@ func TestCheck(t *testing.T) {
 		{"an infinity without bounds", Box{Low: []float64{math.Inf(-1)}, High: []float64{math.Inf(1)}}, Column{Float64: []float64{math.Inf(1)}}, false},
 		{"integers inside", Box{Low: []float64{-1.5}, High: []float64{math.Inf(1)}, Type: Int64}, Column{Int64: []int64{-1}}, true},
 		{"integers outside", Box{Low: []float64{-1.5}, High: []float64{math.Inf(1)}, Type: Int64}, Column{Int64: []int64{-2}}, false},
+		{"an integer that float64 rounds to the bound", Box{Low: []float64{0}, High: []float64{1 << 53}, Type: Int64}, Column{Int64: []int64{1<<53 + 1}}, false},
+		{"an integer at the bound", Box{Low: []float64{-1 << 53}, High: []float64{0}, Type: Int64}, Column{Int64: []int64{-1 << 53}}, true},
+		{"an integer below the bound", Box{Low: []float64{-1 << 53}, High: []float64{0}, Type: Int64}, Column{Int64: []int64{-1<<53 - 1}}, false},
+		{"large integers without bounds", Box{Low: []float64{math.Inf(-1)}, High: []float64{math.Inf(1)}, Type: Int64}, Column{Int64: []int64{1<<53 + 1}}, true},
 		{"box float32 at a bound that float32 rounds", Box{Low: []float64{0}, High: []float64{0.1}, Type: Float32}, Column{Float32: []float32{0.1}}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

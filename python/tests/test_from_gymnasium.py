@@ -284,6 +284,46 @@ def test_spaces_that_are_flattened() -> None:
         from_gymnasium(gs.Sequence(gs.Discrete(2)))
 
 
+BEYOND = 2**53 + 1  # the first integer that no float64 has
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "want"),
+    [
+        (gs.Box(-(2**62), 2**62, (1,), np.int64), np.array([BEYOND]), BEYOND),
+        (gs.Box(0, 2**63 - 1, (1,), np.uint64), np.array([BEYOND], np.uint64), BEYOND),
+        (gs.Discrete(2**62), BEYOND, BEYOND),
+        (gs.Dict(a=gs.Box(0, 2**62, (1,), np.int64), b=gs.Box(0, 1, (1,), np.int8)), (BEYOND, 1), BEYOND),
+        (gs.Dict(a=gs.Box(0, 2**62, (1,), np.int64), b=gs.Box(0, 1, (1,), np.float32)), (BEYOND, 1), "float64"),
+        (gs.Dict(a=gs.Box(-(2**62), 2**62, (1,), np.int64), b=gs.Box(0, 1, (1,), np.uint64)), (-BEYOND, 1), "float64"),
+        (gs.Dict(a=gs.Box(0, 2**62, (1,), np.int64), b=gs.Box(0, 1, (1,), np.float32)), (BEYOND - 1, 1), BEYOND - 1),
+        (gs.Tuple((gs.Box(0, 2**62, (1,), np.int64), gs.Box(0, 1, (1,), np.float32))), (BEYOND, 1), "float64"),
+        (gs.Dict(a=gs.Box(0, 2**30, (1,), np.int32), b=gs.Box(0, 1, (1,), np.float32)), (2**24 + 1, 1), 2**24 + 1),
+        (gs.Box(-np.inf, np.inf, (1,), np.float64), np.array([-BEYOND]), "float64"),
+        (gs.Box(-np.inf, np.inf, (1,), np.float32), np.array([2**24 + 1]), "float32"),
+        (gs.Box(-np.inf, np.inf, (1,), np.float32), np.array([2**24]), 2**24),
+    ],
+)
+def test_integers_are_exact_or_refused(space: gs.Space[Any], value: Any, want: Any) -> None:
+    if isinstance(value, tuple):
+        parts = space.spaces.values() if isinstance(space, gs.Dict) else space.spaces
+        arrays = [np.array([v]).astype(part.dtype) for v, part in zip(value, parts, strict=True)]
+        value = dict(zip("ab", arrays, strict=True)) if isinstance(space, gs.Dict) else tuple(arrays)
+    _, encode = from_gymnasium(space)
+    if isinstance(want, str):
+        with pytest.raises(
+            rlrun.InvalidAnswer, match=f"the observation.* is -?\\d+, which {want} does not have: .*Name a"
+        ):
+            encode(value)
+    else:
+        assert np.ravel(encode(value))[0] == want
+
+
+def test_a_part_that_would_be_too_large_is_refused() -> None:
+    with pytest.raises(rlrun.Unsupported, match="1152921504606846977 numbers once it is flat"):
+        from_gymnasium(gs.Tuple((gs.Discrete(2**60), gs.Box(0, 1, (1,)))))
+
+
 def test_integers_that_the_host_does_not_have_are_refused_at_once() -> None:
     beyond = gs.Box(0, 2**64 - 1, (1,), np.uint64)
     for space in (beyond, gs.Dict({"a": beyond, "b": gs.Discrete(2)})):

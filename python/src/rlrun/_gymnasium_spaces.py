@@ -68,8 +68,13 @@ def from_gymnasium(space: gs.Space[Any], numbered: bool | None = None) -> tuple[
         box = _box(space)
         return box, _read_box(box, "the observation")
     if _flattens(space):
+        if (width := gs.flatdim(space)) > MOST:
+            raise Unsupported(
+                f"the observation has {width} numbers once it is flat, as a Discrete(n) in a Dict or Tuple becomes n "
+                f"of them, and rlrun takes {MOST}. Name a wrapper that makes fewer of it, {OWN}"
+            )
         flat, encode = from_gymnasium(gs.flatten_space(space))
-        read = reader(space)
+        read = reader(space, flat=cast(spaces.Box, flat).dtype)
         return flat, lambda x: encode(gs.flatten(space, read(x)))
     raise Unsupported(_homeless(space))
 
@@ -137,17 +142,29 @@ def _box(space: gs.Box[Any]) -> spaces.Box:
     return spaces.Box(low, high, space.shape, cast(Any, name))
 
 
-def reader(space: gs.Space[Any], name: str = "the observation") -> Callable[[Any], Any]:
-    """Return what reads a value of a space in the space's type, or raises InvalidAnswer if it is none."""
+def reader(
+    space: gs.Space[Any], name: str = "the observation", flat: np.dtype[Any] | None = None
+) -> Callable[[Any], Any]:
+    """Return what reads a value of a space in the space's type, or raises InvalidAnswer if it is none.
+
+    flat is the type that the value is converted to afterwards: integers that it does not have are refused.
+    """
     if isinstance(space, gs.Discrete):
         return lambda x: _in_discrete(space, x, name)
     if isinstance(space, gs.Box):
         read_box = _read_box(_box(space), name)
-        return lambda x: read_box(x).astype(space.dtype)
+
+        def read_part(x: Any) -> Array:
+            value = read_box(x)
+            with advice():
+                spaces.convert(flat or value.dtype, value, name)
+            return value.astype(space.dtype)
+
+        return read_part
     if isinstance(space, (gs.MultiDiscrete, gs.MultiBinary)):
         return lambda x: _in_product(space, x, name)
     if isinstance(space, gs.Dict):
-        named = {key: reader(part, f"{name}[{key!r}]") for key, part in space.spaces.items()}
+        named = {key: reader(part, f"{name}[{key!r}]", flat) for key, part in space.spaces.items()}
 
         def read_dict(x: Any) -> Any:
             if not isinstance(x, Mapping) or x.keys() != named.keys():
@@ -157,7 +174,7 @@ def reader(space: gs.Space[Any], name: str = "the observation") -> Callable[[Any
 
         return read_dict
     if isinstance(space, gs.Tuple):
-        parts = [reader(part, f"{name}[{i}]") for i, part in enumerate(space.spaces)]
+        parts = [reader(part, f"{name}[{i}]", flat) for i, part in enumerate(space.spaces)]
 
         def read_tuple(x: Any) -> Any:
             if not isinstance(x, (tuple, list, np.ndarray)) or len(x) != len(parts):

@@ -303,14 +303,19 @@ def shown(value: Any) -> str:
 def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = False) -> Array:
     """Return an array in another type, if that has all of its elements.
 
-    Real numbers may be rounded, as 0.1 is in float32, but not to infinity.
+    Real numbers may be rounded, as 0.1 is in float32, but not to infinity. Integers are not rounded.
     """
     if array.dtype == dtype:
         return array
+    cure = ""
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
             out = array.astype(dtype)
         bad = np.isinf(out) & np.isfinite(array)
+        if array.dtype.kind in "iu" and 8 * array.dtype.itemsize > np.finfo(dtype).nmant + 1:
+            most = 2 ** int(np.finfo(dtype).nmant + 1)
+            bad |= (array > most) | ((array < -most) if array.dtype.kind == "i" else False)
+            cure = f": it has integers up to {most}, and a Box of int64 has more"
     elif array.dtype.kind == "f":
         if not array.shape:
             raise InvalidAnswer(f"{name} {array.item()!r} is of type {array.dtype}, must be an integer")
@@ -324,7 +329,8 @@ def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = Fals
         at = np.unravel_index(int(np.argmax(bad)), bad.shape)
         element = f"element {list(map(int, at[lanes:]))} of " if len(at) > lanes else ""
         raise InvalidAnswer(
-            f"{element}{name} is {array[at]}, which {dtype} does not have", lane=int(at[0]) if lanes else None
+            f"{element}{name} is {array[at]}, which {dtype} does not have{cure}",
+            lane=int(at[0]) if lanes else None,
         )
     return out
 
