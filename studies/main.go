@@ -70,6 +70,7 @@ var studies = map[string]func(*study) error{
 	"options-development-short": optionsBoard,
 	"options-classic":           optionsBoard,
 	"options-estimators-short":  estimatorsBoard,
+	"options-many-short":        optionsBoard,
 	"options-model-long":        optionsBoard,
 	"options-queue":             optionsBoard,
 	"options-queue-long":        optionsBoard,
