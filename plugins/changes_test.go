@@ -139,6 +139,42 @@ func TestScheduleOfModels(t *testing.T) {
 	}
 }
 
+// Episodes end in the terminal state whichever model is in force, and the schedule counts the steps of the run. In the first model action 0
+// stays and pays 1. From step 3 on it pays 4 and ends the episode. Regret is not known where episodes end.
+func TestScheduleOfModelsWhoseEpisodesEnd(t *testing.T) {
+	var files [2]string
+	for k, model := range []string{
+		`{"S":2,"A":1,"transitions":[[0,0,0,1]],"rewards":[[0,0,1]],"terminal":[1]}`,
+		`{"S":2,"A":1,"transitions":[[0,0,1,1]],"rewards":[[0,0,4]],"terminal":[1]}`,
+	} {
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("m%d.json", k))
+		must.Do(t, os.WriteFile(path, []byte(model), 0o666))
+		files[k] = string(must.Get(json.Marshal(path))(t))
+	}
+	params := fmt.Sprintf(`{"file":%s,"schedule":{"files":[%s,%s],"steps":[3,5]}}`, files[0], files[1], files[0])
+	c := constantly(t, "model", params, 0, 8, 0)
+	if got, want := fmt.Sprint(c[result.Reward]), "[1 1 1 4 4 1 1 1]"; got != want || c[result.Regret] != nil {
+		t.Errorf("rewards %s, want %s; regret %v", got, want, c[result.Regret])
+	}
+	e := must.Get(bundled("model").OpenEnvironment(t.Context(), json.RawMessage(params), 1))(t)
+	in, out := vector.NewActions(e.Spec(), 1), vector.NewTimeSteps(e.Spec(), 1)
+	in.Signals[0] = vector.NewRun
+	ends := ""
+	for range 11 {
+		must.Do(t, e.Step(t.Context(), in, &out))
+		if in.Signals[0] == vector.Continue {
+			ends += fmt.Sprint(out.Terminated[0], " ")
+		}
+		if in.Signals[0] = vector.Continue; out.Terminated[0] {
+			in.Signals[0] = vector.NewEpisode
+		}
+	}
+	if want := "false false false true true false false false "; ends != want {
+		t.Errorf("ends %s, want %s", ends, want)
+	}
+	must.Do(t, rltest.CheckPlugin(t.Context(), bundled("model"), json.RawMessage(params)))
+}
+
 // Changes at random come at the rate that was asked for, and do not depend on what an agent does. Over 40 runs of 500 steps at a rate of
 // 0.05 there are 1,000 changes, with a standard deviation of 31.
 func TestChangesAtRandom(t *testing.T) {
@@ -176,7 +212,17 @@ func TestBadChangesAreRefused(t *testing.T) {
 		must.Do(t, os.WriteFile(path, []byte(`{"S":1,"A":2,"actions":`+actions+`,"transitions":[[0,0,0,1],[0,1,0,1]]}`), 0o666))
 		return string(must.Get(json.Marshal(path))(t))
 	}
+	other := func(name, model string) string {
+		path := filepath.Join(t.TempDir(), name)
+		must.Do(t, os.WriteFile(path, []byte(model), 0o666))
+		return string(must.Get(json.Marshal(path))(t))
+	}
+	short := other("short.json", `{"S":2,"A":2,"episode_steps":7,"transitions":[[0,0,0,1],[0,1,1,1],[1,0,1,1],[1,1,0,1]],"rewards":[[1,0,3]]}`)
+	ragged := other("ragged.json", `{"S":2,"A":2,"transitions":[[0,1,1,1],[1,0,1,1],[1,1,0,1]],"rewards":[[1,0,3]]}`)
+	must.Get(bundled("model").OpenEnvironment(t.Context(), json.RawMessage(fmt.Sprintf(`{"file":%s,"limit":9,"schedule":{"files":[%s],"steps":[5]}}`, f[0], short)), 1))(t)
 	for _, x := range []struct{ env, params, want string }{
+		{"model", file(`"files":[` + short + `],"steps":[5]`), "episode_steps is 7, and 0 in the model of file"},
+		{"model", file(`"files":[` + ragged + `],"steps":[5]`), "state 0 has action 0 in one of it and the first, and not in the other"},
 		{"model", file(`"files":[` + f[2] + `],"steps":[5]`), "schedule: model 2: it has 1 states and 2 actions, and the first has 2 and 2"},
 		{"model", `{"file":` + named("x.json", `["left","right"]`) + `,"schedule":{"files":[` + named("y.json", `["right","left"]`) + `],"steps":[5]}}`, `model 2: action 0 is called "right", and "left" in the first`},
 		{"model", file(`"files":[` + f[0] + `],"steps":[5]`), "model 2 equals model 1"},

@@ -117,7 +117,8 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	}
 	defer env.Close()
 	able := env.Abilities()
-	changes := able.Models == nil && able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
+	ofItsOwn := able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
+	changes := able.Models == nil && (ofItsOwn || vector.ModelNotes.Has(env)) // it has several models
 	if err := listed(d, "model", "the environment has models", able.Models != nil); err != nil && !changes {
 		return err
 	}

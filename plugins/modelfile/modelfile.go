@@ -96,6 +96,9 @@ func (p settings) open(n int) (vector.Environment, error) {
 		if err != nil {
 			return nil, fmt.Errorf("schedule.files[%d]%w", k, err)
 		}
+		if own := t.Model.EpisodeSteps(); p.Limit == nil && own != limit {
+			return nil, fmt.Errorf("schedule.files[%d] %s: episode_steps is %d, and %d in the model of file (0: none): episodes have one limit, so they must be the same, or give limit", k, name, own, limit)
+		}
 		c.Tasks = append(c.Tasks, t)
 	}
 	env, err := tabular.NewChanging(id, first, c, limit, n)

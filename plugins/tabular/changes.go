@@ -83,6 +83,11 @@ func alike(x, y *mdp.Tabular) error {
 			return fmt.Errorf("action %d is called %q, and %q in the first: an agent meets one task that changes, so their order must be the same", a, y.ActionNames()[a], name)
 		}
 	}
+	for i := range x.NumStates() * x.NumActions() {
+		if s, a := i/x.NumActions(), i%x.NumActions(); x.Available(s, a) != y.Available(s, a) {
+			return fmt.Errorf("state %d has action %d in one of it and the first, and not in the other: an agent meets one task that changes, so its actions must be the same", s, a)
+		}
+	}
 	for s := range x.NumStates() {
 		if x.Terminal(s) != y.Terminal(s) {
 			return fmt.Errorf("state %d is terminal in one of it and the first, and not in the other: a change would end an episode without a step", s)

@@ -432,9 +432,7 @@ def test_rules_and_sources_of_options_are_classes(tmp_path: Path) -> None:
     records = {p: p.read_bytes() for p in (tmp_path / "out" / "runs").iterdir()}
     rlrun.run(config, output=tmp_path / "out", progress=False)
     assert {p: p.read_bytes() for p in (tmp_path / "out" / "runs").iterdir()} == records
-    with pytest.raises(
-        rlrun.ExperimentError, match=r"agents\[1\]: the class Often, or a value .*resume=True continues"
-    ):
+    with pytest.raises(rlrun.ExperimentError, match=r"agents\[1\]: the class Often, a value .*resume=True continues"):
         rlrun.run(exploring(often={"rule": often(1.0)[0]}), output=tmp_path / "out", progress=False)
 
 
@@ -462,9 +460,7 @@ def test_what_is_no_rule_is_named(x: dict[str, Any], message: str, tmp_path: Pat
 def test_a_changed_class_is_refused_in_the_same_directory(tmp_path: Path) -> None:
     config = {"environments": [BANDIT], **SMALL}
     first = rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False).curves
-    with pytest.raises(
-        rlrun.ExperimentError, match=r"agents\[0\]: the class Greedy, or a value .*resume=True continues"
-    ):
+    with pytest.raises(rlrun.ExperimentError, match=r"agents\[0\]: the class Greedy, a value .*resume=True continues"):
         rlrun.run(config | {"agents": [greedy(1.0)]}, output=tmp_path / "out", progress=False)
     with pytest.raises(rlrun.ExperimentError, match="continue it with resume=True, replace it with overwrite=True, or"):
         rlrun.run(config | {"agents": [greedy(0.1)]}, output=tmp_path / "out", progress=False, resume=False)
