@@ -308,8 +308,8 @@ class _Host:
         text = "\n".join(line for line in lines if not line.startswith("stopping; interrupt again"))
         text = _CHANGED.sub(
             lambda m: (
-                f": {'the class ' + m[1] if m[1] else 'its class'}, or a value that it uses, differs from that of "
-                "the runs there"
+                f": {'the class ' + m[1] if m[1] else 'its class'}, a value that it uses, or the version of Python, "
+                "differs from that of the runs there"
             ),
             text,
         )
