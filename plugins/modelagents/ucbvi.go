@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
@@ -28,7 +29,7 @@ type bonusParams struct {
 func UCBVI() vector.Plugin {
 	return bonusPlugin("rlrun/ucbvi@1",
 		"UCBVI (Azar, Osband & Munos 2017) as simplified in TabulaRL: the best policy of the expected model with upper confidence bonuses.",
-		func(k float64, _ *rand.Rand) float64 { return math.Sqrt(2 * math.Log(2+k)) })
+		func(k float64) float64 { return math.Sqrt(2 * math.Log(2+k)) }, nil)
 }
 
 // GaussianPSRL returns the Gaussian approximation of posterior sampling of Osband's
@@ -37,16 +38,16 @@ func UCBVI() vector.Plugin {
 func GaussianPSRL() vector.Plugin {
 	return bonusPlugin("rlrun/gaussian-psrl@1",
 		"Gaussian PSRL (Osband & Van Roy 2017) as in TabulaRL: the best policy of the expected model with normal noise on the values of pairs.",
-		func(_ float64, rng *rand.Rand) float64 { return rng.NormFloat64() })
+		nil, (*rand.Rand).NormFloat64)
 }
 
-// bonusPlugin returns an agent whose bonus is scaling/√n times factor, given the
-// number of the episode, from 1.
-func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64) vector.Plugin {
+// bonusPlugin returns an agent whose bonus is scaling/√n times a factor: of the number of the
+// episode, from 1, or drawn for every bonus.
+func bonusPlugin(id, doc string, factor func(k float64) float64, draw func(rng *rand.Rand) float64) vector.Plugin {
 	defaults := bonusParams{Horizon: 20, Scaling: 1, Prior: Prior{Alpha: 1, Tau0: 1, Tau: 1}}
 	return modelbased.Plugin(id, doc, defaults, func(p bonusParams, t finite.Task) (func() modelbased.Design, error) {
 		return func() modelbased.Design {
-			d := modelbased.Episodic(&bonusModel{p: &p, factor: factor, pairs: make([]bonusPair, t.States*t.Actions)}, p.Horizon)
+			d := modelbased.Episodic(&bonusModel{p: &p, factor: factor, draw: draw, pairs: make([]bonusPair, t.States*t.Actions)}, p.Horizon)
 			d.Epsilon, d.IgnoreLast = p.Epsilon, p.IgnoreLast
 			return d
 		}, checkHorizon(p.Horizon, t)
@@ -57,27 +58,47 @@ func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64)
 type bonusModel struct {
 	modelbased.Data
 	p      *bonusParams
-	factor func(k float64, rng *rand.Rand) float64
+	factor func(k float64) float64 // nil if factors are drawn
+	draw   func(rng *rand.Rand) float64
 	pairs  []bonusPair
-	left   float64 // steps to go of the present sweep
-	unseen float64 // its α Σ_u V(u)
+	fresh  bonusPair // one that was never tried, unless factors are drawn
+	value  float64   // of it in the present sweep
+	left   float64   // steps to go of the present sweep
+	unseen float64   // its α Σ_u V(u)
 }
 
 // bonusPair has what the present plan says of a pair.
 type bonusPair struct {
 	reward, perStep float64 // the mean reward + c(n_r), and c(n_p)
 	total           float64 // n_p = αS + N(s,a)
+	fresh           bool    // it is as bonusModel.fresh
 }
 
-// Refresh implements modelbased.Backups.
+// Refresh implements modelbased.Backups. Pairs never tried are alike, unless factors are drawn.
 func (m *bonusModel) Refresh() {
-	k, prior := float64(m.Plans), m.p.rewards()
+	prior, factor := m.p.rewards(), 0.0
+	if m.factor != nil {
+		factor = m.p.Scaling * m.factor(float64(m.Plans))
+	}
+	bonus := func(n float64) float64 {
+		if m.draw != nil {
+			factor = m.p.Scaling * m.draw(m.Rand)
+		}
+		return factor / math.Sqrt(n)
+	}
+	about := func(n float64, seen mdp.Moments) bonusPair {
+		total := m.p.Alpha*float64(m.Task.States) + n
+		return bonusPair{prior.Mean(seen) + bonus(m.p.Tau0+m.p.Tau*seen.N), bonus(total), total, n == 0 && seen.N == 0 && m.draw == nil}
+	}
+	if m.draw == nil {
+		m.fresh = about(0, mdp.Moments{})
+	}
 	for i := range m.pairs {
-		pair, s, a := &m.pairs[i], i/m.Task.Actions, i%m.Task.Actions
-		seen := m.Counts.Rewards(s, a)
-		pair.total = m.p.Alpha*float64(m.Task.States) + m.Counts.N(s, a)
-		pair.reward = prior.Mean(seen) + m.p.Scaling*m.factor(k, m.Rand)/math.Sqrt(m.p.Tau0+m.p.Tau*seen.N)
-		pair.perStep = m.p.Scaling * m.factor(k, m.Rand) / math.Sqrt(pair.total)
+		s, a := i/m.Task.Actions, i%m.Task.Actions
+		n, seen := m.Counts.N(s, a), m.Counts.Rewards(s, a)
+		if m.pairs[i] = m.fresh; !m.fresh.fresh || n > 0 || seen.N > 0 {
+			m.pairs[i] = about(n, seen)
+		}
 	}
 }
 
@@ -88,6 +109,7 @@ func (m *bonusModel) Sweep(value []float64, left int) {
 		sum += v
 	}
 	m.left, m.unseen = float64(left), m.p.Alpha*sum
+	m.value = m.fresh.reward + (m.left-1)*m.fresh.perStep + m.unseen/m.fresh.total
 }
 
 // Backup implements modelbased.Backups. The expected value of a successor is
@@ -97,6 +119,8 @@ func (m *bonusModel) Backup(q []float64, s int, value []float64) {
 	later, unseen, pairs := m.left-1, m.unseen, m.pairs[s*len(q):][:len(q)]
 	for a := range q {
 		pair := &pairs[a]
-		q[a] = pair.reward + later*pair.perStep + m.Sum(unseen, s, a, value)/pair.total
+		if q[a] = m.value; !pair.fresh {
+			q[a] = pair.reward + later*pair.perStep + m.Sum(unseen, s, a, value)/pair.total
+		}
 	}
 }
