@@ -393,7 +393,7 @@ func (a *aggregator) summary() *Summary {
 func (a *aggregator) unknown(rows []Row) []string {
 	var names []Metric
 	for _, d := range a.meta.Definitions {
-		if a.meta.wants(d.Name) && !slices.ContainsFunc(rows, func(r Row) bool { return r.Metric == d.Name }) {
+		if a.meta.wants(d.Name) && (a.meta.Asked == nil || d.Name.In(a.meta.Asked)) && !slices.ContainsFunc(rows, func(r Row) bool { return r.Metric == d.Name }) {
 			names = append(names, d.Name)
 		}
 	}

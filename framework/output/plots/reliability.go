@@ -38,9 +38,11 @@ func NewReliability(s *result.Summary, environment string) (*Figure, error) {
 		}
 		f.Lines = append(f.Lines, l) // without points it keeps the colours of the others
 	}
-	f.Lines = append(f.Lines, Line{Label: "as predicted", X: []float64{low, high}, Y: []float64{low, high}, Reference: true})
 	if low > high {
 		return nil, errNothing
 	}
+	margin := 0.05 * (high - low) // so that no point is on an axis
+	low, high = low-margin, high+margin
+	f.Lines = append(f.Lines, Line{Label: "as predicted", X: []float64{low, high}, Y: []float64{low, high}, Reference: true})
 	return f, f.check()
 }
