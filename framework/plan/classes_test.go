@@ -10,8 +10,8 @@ func TestClassesHaveTheirNames(t *testing.T) {
 		"./often.py":                                                                   "./often.py",
 		"optimistic":                                                                   "optimistic",
 	} {
-		if got := classOf(name); got != want {
-			t.Errorf("classOf(%q) = %q, want %q", name, got, want)
+		if got := ClassOf(name); got != want {
+			t.Errorf("ClassOf(%q) = %q, want %q", name, got, want)
 		}
 	}
 	x := Exploration{Rule: "python -m rlrun._programs lab.rules:Often"}

@@ -221,7 +221,7 @@ func (c Component) sweep() ([]Component, error) {
 				if err != nil {
 					return nil, At(err, "sweep", key)
 				}
-				text := classOf(strings.Trim(string(v), `"`))
+				text := ClassOf(strings.Trim(string(v), `"`))
 				switch hole := "{" + key + "}"; {
 				case strings.Contains(c.Name, hole):
 					s.Name = strings.ReplaceAll(base.Name, hole, text)

@@ -276,7 +276,7 @@ func (x *Exploration) Label() string {
 		return x.Rule
 	}
 	rule := x.Rule
-	if class := classOf(rule); class != rule {
+	if class := ClassOf(rule); class != rule {
 		return class
 	}
 	if isOutside(rule) {

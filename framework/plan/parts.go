@@ -19,8 +19,8 @@ func isOutside(name string) bool { return strings.ContainsAny(name, "/. ") }
 // whose name has a digest.
 var ofClass = regexp.MustCompile(`^\S+ -m rlrun\._programs \S*[:/]([^:/\s]+?)(?:-[0-9a-f]{16}\.pickle)?$`)
 
-// classOf is the name of such a class, and any other name as it is.
-func classOf(name string) string {
+// ClassOf is the name of such a class, and any other name as it is.
+func ClassOf(name string) string {
 	if m := ofClass.FindStringSubmatch(name); m != nil {
 		return m[1]
 	}

@@ -289,6 +289,9 @@ def test_what_does_not_fit_is_refused() -> None:
     for spec in (STATES, NUMBERS, rlrun.Spec(rlrun.Box(0, 1, (2, 9)), rlrun.Discrete(2))):
         with pytest.raises(rlrun.Unsupported, match="filters take images"):
             small(filters=4).open(spec, 1)
+    for params in ({"hidden": (10**6, 10**6)}, {"capacity": 10**14}):
+        with pytest.raises(rlrun.InvalidParams, match=r"Unable to allocate .*: choose a smaller capacity, or smaller"):
+            small(**params).open(STATES, 1)
     for params in ({"hidden": (3, 0)}, {"prior": ()}, {"prior": (-1.0,)}, {"prior": (1.0,) * 4}):
         with pytest.raises(rlrun.InvalidParams, match=next(iter(params))):
             small(**params)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlrun._goodness import Goodness
-from rlrun.experiment import Experiment, ExperimentError, _number, _plain, run
+from rlrun.experiment import _CLASS, Experiment, ExperimentError, _number, _plain, run
 from rlrun.results import Comparison, Results, _estimate, _pandas
 
 if TYPE_CHECKING:
@@ -532,7 +532,7 @@ def _runs(trials: list[Trial]) -> int:
 
 
 def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else _CLASS.sub(lambda m: m[1] or m[2], str(value))
 
 
 def _path(key: str) -> list[str]:

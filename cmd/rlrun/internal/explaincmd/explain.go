@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/options"
@@ -205,7 +206,7 @@ func reason(d *result.Decision, rule string) string {
 		if !d.Explore {
 			does = "follows the greedy option"
 		}
-		return fmt.Sprintf("It %s for %d step%s, since the rule %s chose so.%s", does, d.Hold, cli.Plural(d.Hold, "", "s"), rule, acts)
+		return fmt.Sprintf("It %s for %d step%s, since the rule %s chose so.%s", does, d.Hold, cli.Plural(d.Hold, "", "s"), plan.ClassOf(rule), acts)
 	case byScore(known):
 		does, by := "follows the greedy option, since the rule %s, which compares options %s, puts no other above it", ""
 		if d.Explore {

@@ -94,6 +94,12 @@ class _Networks(rlrun.VectorAgent):
 
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
         """Compile the programs, and make room for the steps of every lane."""
+        try:
+            self._open(spec, lanes)
+        except MemoryError as e:
+            raise rlrun.InvalidParams(f"{e}: choose a smaller capacity, or smaller or fewer hidden layers") from None
+
+    def _open(self, spec: rlrun.Spec, lanes: int) -> None:
         if not isinstance(spec.action, rlrun.Discrete):
             raise rlrun.Unsupported(f"actions must be discrete, and are {spec.action}")
         space, self.action = spec.observation, spec.action
