@@ -1,6 +1,9 @@
 package plan
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 func TestClassesHaveTheirNames(t *testing.T) {
 	for name, want := range map[string]string{
@@ -17,5 +20,24 @@ func TestClassesHaveTheirNames(t *testing.T) {
 	x := Exploration{Rule: "python -m rlrun._programs lab.rules:Often"}
 	if got := x.Label(); got != "Often" {
 		t.Errorf("Label() = %q", got)
+	}
+}
+
+// Parameters are the same in any order, and none are the same as an empty mapping.
+func TestSourcesThatAreThereTwice(t *testing.T) {
+	kind := func(params string) OptionKind { return OptionKind{Name: "./a.py", Params: json.RawMessage(params)} }
+	for _, x := range []struct {
+		a, b OptionKind
+		want bool
+	}{
+		{kind(`{"x":1,"y":2}`), kind(`{"y": 2, "x": 1.0}`), true},
+		{kind(`{}`), OptionKind{Name: "./a.py"}, true},
+		{kind(`{"x":1}`), kind(`{"x":2}`), false},
+		{kind(`{"x":1}`), OptionKind{Name: "./a.py"}, false},
+		{OptionKind{Name: "./b.py"}, OptionKind{Name: "./a.py"}, false},
+	} {
+		if got := x.a.same(x.b); got != x.want {
+			t.Errorf("%v and %v: %v, want %v", x.a, x.b, got, x.want)
+		}
 	}
 }

@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,7 +62,12 @@ func (k *OptionKind) UnmarshalJSON(data []byte) error {
 
 // same tells whether two entries are one.
 func (k OptionKind) same(other OptionKind) bool {
-	return k.Name == other.Name && bytes.Equal(k.Params, other.Params)
+	params := func(k OptionKind) map[string]any {
+		out := map[string]any{}
+		_ = json.Unmarshal(k.Params, &out) // left out, they are none
+		return out
+	}
+	return k.Name == other.Name && reflect.DeepEqual(params(k), params(other))
 }
 
 // Source is the plugin of a source of options, nil of rlrun's own kinds and of files.
