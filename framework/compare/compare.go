@@ -5,6 +5,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -118,7 +119,8 @@ type cell struct {
 type sample struct {
 	runs     []int
 	values   []float64
-	missing  int // runs without a value
+	programs result.Spans // of the environment
+	missing  int          // runs without a value
 	rounding result.Rounding
 }
 
@@ -156,7 +158,7 @@ func (c *comparer) read(inputs []*Input) error {
 			meta := &a.input.Summary.Meta
 			s := &sample{missing: meta.Runs, rounding: result.RoundingOf(meta, env, c.Config.Metric)}
 			if row := a.input.Summary.Row(env, a.Agent, c.Config.Metric); row != nil {
-				s.runs, s.values = row.Runs, slices.Clone(row.Values)
+				s.runs, s.values, s.programs = row.Runs, slices.Clone(row.Values), row.Programs
 				s.missing -= len(row.Values)
 			}
 			c.values[cell{env, i}] = s
@@ -302,32 +304,31 @@ func (c *comparer) compare(pairs [][2]int) error {
 			if len(x.values) == 0 || len(y.values) == 0 {
 				continue // read has said so
 			}
-			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN(), Alpha: c.Config.Alpha, Margin: c.margin(env), Equivalence: math.NaN()}
-			sa, sb := a.input.Streams[env], b.input.Streams[env]
-			why := sa.differs(sb)
+			p, err := c.pairing(env, pair)
+			if err != nil {
+				return err
+			}
+			one := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: p.paired, Tukey: math.NaN(), Alpha: c.Config.Alpha, Margin: c.margin(env), Equivalence: math.NaN()}
 			switch {
 			case c.Config.Unpaired:
-				cmp.Paired, cmp.Reason = false, "compared as independent samples"
-			case why != "" && sa.Seed == sb.Seed:
-				return fmt.Errorf("%s: %s and %s: %s: %w", env, a.Label, b.Label, why, ErrDependent)
-			case why != "":
-				cmp.Paired, cmp.Reason = false, why
+				one.Reason = "compared as independent samples"
+			case !p.paired:
+				one.Reason = p.why
 			}
 			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && !slices.Equal(ma.Windows(c.Config.Metric), mb.Windows(c.Config.Metric)) {
 				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the steps at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, ErrOtherGrid)
 			}
-			if why != "" && !reasons[why+a.Dir+b.Dir+env] {
-				reasons[why+a.Dir+b.Dir+env] = true
-				c.Notes = append(c.Notes, fmt.Sprintf("%s: runs of %s and %s are not paired: %s.", env, a.Dir, b.Dir, why))
-				if sa.Steps != sb.Steps || sa.Plugin != sb.Plugin || sa.Params != sb.Params {
-					c.Notes = append(c.Notes, fmt.Sprintf("%s: the tasks differ between %s and %s, so that a difference may be the task's and not the agent's.", env, a.Dir, b.Dir))
+			for _, note := range p.notes {
+				if !reasons[note] {
+					reasons[note] = true
+					c.Notes = append(c.Notes, note)
 				}
 			}
 			if p, ok := tukey[pair]; ok {
-				cmp.Tukey = p
+				one.Tukey = p
 			}
-			c.Comparisons = append(c.Comparisons, cmp)
-			jobs = append(jobs, job{a, b, x, y})
+			c.Comparisons = append(c.Comparisons, one)
+			jobs = append(jobs, job{a, b, p.x, p.y})
 		}
 	}
 	c.all = len(jobs)
@@ -435,6 +436,104 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	cmp.Test = randomised("sign flips", exact, draws)
 	cmp.doubt()
 	c.pairedEquivalence(cmp, d, draws, random)
+}
+
+// pairing says which runs of two agents are compared in an environment, and how.
+type pairing struct {
+	x, y   *sample
+	paired bool
+	why    string   // they are not paired; "" if only the user says so
+	notes  []string // what a reader should know
+}
+
+// pairing refuses runs that are neither paired nor independent. It leaves out pairs of runs that
+// did not have the same program as environment.
+func (c *comparer) pairing(env string, agents [2]int) (p pairing, err error) {
+	a, b := &c.Agents[agents[0]], &c.Agents[agents[1]]
+	p.x, p.y = c.values[cell{env, agents[0]}], c.values[cell{env, agents[1]}]
+	sa, sb := a.input.Streams[env], b.input.Streams[env]
+	x, y, code := sameProgram(a.input, b.input, p.x, p.y)
+	p.why = sa.differs(sb)
+	d, _, _ := pair(x, y)
+	if p.why == "" && code != "" && len(d) == 0 {
+		p.why = code
+	}
+	from, to := a.Dir, b.Dir
+	if a.input == b.input {
+		from, to = a.Label, b.Label
+	}
+	switch p.paired = p.why == "" && !c.Config.Unpaired; {
+	case p.why != "" && sa.Seed == sb.Seed && !c.Config.Unpaired:
+		return p, fmt.Errorf("%s: %s and %s: %s: %w", env, a.Label, b.Label, p.why, ErrDependent)
+	case p.why != "":
+		p.notes = append(p.notes, fmt.Sprintf("%s: runs of %s and %s are not paired: %s.", env, from, to, p.why))
+	case p.paired && code != "":
+		p.notes = append(p.notes, fmt.Sprintf("%s: %d pairs of runs of %s and %s are left out: %s.", env, len(p.x.runs)-len(x.runs), from, to, code))
+		p.x, p.y = x, y
+	}
+	if !p.paired && (code != "" || sa.Steps != sb.Steps || sa.Plugin != sb.Plugin || sa.Params != sb.Params) {
+		text := fmt.Sprintf("%s: the tasks differ between %s and %s, so that a difference may be the task's and not the agent's", env, from, to)
+		if code != "" && code != p.why {
+			text += ": " + code
+		}
+		p.notes = append(p.notes, text+".")
+	}
+	return p, nil
+}
+
+// sameProgram leaves out the runs that both have and in which the environment was not one program.
+// why says how the programs differ; "" if nothing is left out.
+func sameProgram(a, b *Input, x, y *sample) (_, _ *sample, why string) {
+	known := map[[2]string]string{}
+	apart := map[int]bool{}
+	for _, run := range x.runs {
+		if _, both := slices.BinarySearch(y.runs, run); !both {
+			continue
+		}
+		both := [2]string{x.programs.In(run), y.programs.In(run)}
+		if _, ok := known[both]; !ok {
+			known[both] = differ(a, b, both)
+		}
+		if known[both] != "" {
+			why, apart[run] = known[both], true
+		}
+	}
+	if why == "" {
+		return x, y, ""
+	}
+	return x.without(apart), y.without(apart), why
+}
+
+// differ says how two programs of an environment differ. Programs of one identity differ if they
+// loaded other code later, in a step for example.
+func differ(a, b *Input, programs [2]string) string {
+	was, is := a.Code[programs[0]], b.Code[programs[1]]
+	if programs[0] == programs[1] {
+		was, is = maps.Clone(was), maps.Clone(is)
+		maps.DeleteFunc(was, func(name, _ string) bool { return is[name] == "" })
+		maps.DeleteFunc(is, func(name, _ string) bool { return was[name] == "" })
+		if why := was.Difference(is); why != "" {
+			return "programs of the environment differ: " + why
+		}
+		return ""
+	}
+	why := was.Difference(is)
+	if why == "" || programs[0] == "" || programs[1] == "" {
+		why = fmt.Sprintf("%s and %s", cmp.Or(programs[0], "bundled"), cmp.Or(programs[1], "bundled"))
+	}
+	return "programs of the environment differ: " + why
+}
+
+// without returns the sample without some runs.
+func (s *sample) without(runs map[int]bool) *sample {
+	out := *s
+	out.runs, out.values = nil, nil
+	for i, run := range s.runs {
+		if !runs[run] {
+			out.runs, out.values = append(out.runs, run), append(out.values, s.values[i])
+		}
+	}
+	return &out
 }
 
 // pair returns the differences of the runs that both have, and their values.

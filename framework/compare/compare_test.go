@@ -245,7 +245,6 @@ func TestStreamsDecidePairing(t *testing.T) {
 		{"discount", func(s *Stream) { s.Discount = 1 }, false, true, "discounts differ"},
 		{"plugin", func(s *Stream) { s.Plugin = "other" }, false, true, "plugins differ"},
 		{"params", func(s *Stream) { s.Params = `{"states":9}` }, false, true, "parameters of the environment differ"},
-		{"digest", func(s *Stream) { s.Digest = "abc" }, false, true, "digests of the plugin differ (abc and none)"},
 	} {
 		second := experiment("r/two", 1, agents, noisy(30, 2, 1)[:1])
 		s := second.Streams["env 0"]
@@ -265,6 +264,56 @@ func TestStreamsDecidePairing(t *testing.T) {
 		w := stat.Welch(second.Summary.Rows[0].Values, first.Summary.Rows[0].Values, 0.95)
 		if free.Paired || free.P != w.P || free.Difference != w.Interval || free.Test != "Welch" {
 			t.Errorf("%s unpaired: %+v", tt.name, free)
+		}
+	}
+}
+
+// Runs are pairs where the same program was the environment, by its identity in their records and by
+// what it loaded later.
+func TestProgramsDecidePairing(t *testing.T) {
+	const p = "programs of the environment differ: "
+	made := func(agent string, programs ...result.Span) *Input {
+		in := experiment("r/"+agent, 1, []string{agent}, noisy(8, 1, 0)[:1])
+		in.Summary.Rows[0].Programs = programs
+		in.Code = map[string]result.Code{"old": {"module helper": "sha256:0123456789000", "python3": "sha256:77"}, "new": {"module helper": "sha256:0123abcdef000", "python3": "sha256:77"}}
+		return in
+	}
+	old, other := result.Span{Program: "old"}, result.Span{Program: "new"}
+	later := func(in *Input, name, digest string) *Input { in.Code["old"][name] = digest; return in }
+	for name, tt := range map[string]struct {
+		a, b  *Input
+		why   string // the runs are no pairs
+		pairs int
+	}{
+		"same":           {made("a", old), made("b", old), "", 8},
+		"changed":        {made("a", other), made("b", old), p + "module helper was sha256:0123abcdef and is sha256:0123456789", 0},
+		"bundled before": {made("a", old), made("b", result.Span{}), p + "old and bundled", 0},
+		"in a part":      {made("a", old, result.Span{From: 5, Program: "new"}), made("b", old), "", 5},
+		"both in a part": {made("a", old, result.Span{From: 5, Program: "new"}), made("b", old, result.Span{From: 5, Program: "new"}), "", 8},
+		"loaded later":   {later(made("a", old), "module maze", "sha256:1"), later(made("b", old), "module maze", "sha256:2"), p + "module maze was sha256:1 and is sha256:2", 0},
+		"loaded in one":  {later(made("a", old), "module maze", "sha256:1"), made("b", old), "", 8},
+	} {
+		inputs := []*Input{tt.b, tt.a}
+		_, powerErr := Powers(inputs, usual, map[string]float64{"": 1}, 0.8)
+		r, err := Compare(inputs, usual)
+		if tt.why != "" {
+			free := compared(t, inputs, with(func(o *Config) { o.Unpaired = true }))
+			notes := strings.Join(free.Notes, "\n")
+			if !errors.Is(err, ErrDependent) || !errors.Is(powerErr, ErrDependent) || free.Comparisons[0].Paired || !strings.Contains(notes, "the tasks differ between") {
+				t.Errorf("%s: %v, power %v, notes %s", name, err, powerErr, notes)
+			}
+			if !strings.Contains(fmt.Sprint(err), tt.why) {
+				t.Errorf("%s: %v, want %s", name, err, tt.why)
+			}
+			continue
+		}
+		if err != nil || powerErr != nil {
+			t.Errorf("%s: %v, power %v", name, err, powerErr)
+			continue
+		}
+		left := strings.Contains(strings.Join(r.Notes, "\n"), fmt.Sprintf("%d pairs of runs of r/a and r/b are left out: %s%s", 8-tt.pairs, p, "module helper was sha256:0123abcdef"))
+		if c := r.Comparisons[0]; !c.Paired || c.N != tt.pairs || c.Dropped != 0 || left != (tt.pairs < 8) {
+			t.Errorf("%s: %+v, notes %v", name, c, r.Notes)
 		}
 	}
 }

@@ -239,7 +239,9 @@ func (c *comparer) seeds(a *ComparedAgent, salt string, envs []string) []uint64 
 	out := make([]uint64, len(envs))
 	for e, env := range envs {
 		stream := a.input.Streams[env]
-		out[e] = seed.NewSource(stream.Seed, fmt.Sprintf("%q %q %q %+v", env, c.Config.Metric, salt, stream)).Seed(0, seed.Statistics, 0)
+		text := fmt.Sprintf("%q %q %q {Seed:%d Steps:%d Discount:%v Plugin:%s Params:%s Digest:}", env, c.Config.Metric, salt,
+			stream.Seed, stream.Steps, stream.Discount, stream.Plugin, stream.Params)
+		out[e] = seed.NewSource(stream.Seed, text).Seed(0, seed.Statistics, 0)
 	}
 	return out
 }

@@ -54,8 +54,12 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 			if math.IsNaN(s.Difference) {
 				return nil, fmt.Errorf("no difference is given for %s", env)
 			}
-			if s.Paired = !o.Unpaired && a.input.Streams[env].differs(b.input.Streams[env]) == ""; s.Paired {
-				d, _, _ := pair(x, y)
+			how, err := c.pairing(env, p)
+			if err != nil {
+				return nil, err
+			}
+			if s.Paired = how.paired; s.Paired {
+				d, _, _ := pair(how.x, how.y)
 				s.Runs, s.SD = len(d), result.Number(deviation(d))
 			} else {
 				s.Runs, s.SD = min(len(x.values), len(y.values)), result.Number(math.Hypot(deviation(x.values), deviation(y.values)))

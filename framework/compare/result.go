@@ -16,6 +16,8 @@ type Input struct {
 	// Streams says, by the environment's label, what decides which random numbers its
 	// runs meet.
 	Streams map[string]Stream
+	// Code says what the programs of environments are made of, by their identities in the summary.
+	Code map[string]result.Code
 	// Until is what the sequential test that stopped the experiment says, a pair of
 	// agents an entry; nil if the experiment made all runs.
 	Until  []Progress
@@ -29,14 +31,14 @@ type Input struct {
 }
 
 // Stream identifies the random numbers and the task of an environment's runs. Run k of
-// two agents meets the same draws of the same task if their streams are equal.
+// two agents meets the same draws of the same task if their streams are equal, and if the same
+// program was the environment (result.Row.Programs).
 type Stream struct {
 	Seed     uint64  // root seed of the experiment
 	Steps    int     // of a run
 	Discount float64 // γ, in [0,1]
-	Plugin   string  // of the environment, as the config names it
+	Plugin   string  // of the environment, with its arguments; files are named without their directories
 	Params   string  // of the plugin, as canonical JSON
-	Digest   string  // of the plugin's files; "" for bundled plugins
 }
 
 // differs names the first part in which two streams differ; "" if they are equal.
@@ -46,7 +48,7 @@ func (s Stream) differs(o Stream) string {
 		a, b any
 	}{
 		{"root seeds", s.Seed, o.Seed}, {"steps", s.Steps, o.Steps}, {"discounts", s.Discount, o.Discount},
-		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params}, {"digests of the plugin", s.Digest, o.Digest},
+		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params},
 	} {
 		if part.a != part.b {
 			return fmt.Sprintf("%s differ (%s and %s)", part.name, brief(part.a), brief(part.b))

@@ -110,11 +110,12 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 	var out []Progress
 	for _, env := range s.Environments {
 		rounding := result.RoundingOf(&summary.Meta, env, s.Metric)
-		values := make([]map[int]float64, len(s.Agents))
+		values, programs := make([]map[int]float64, len(s.Agents)), make([]result.Spans, len(s.Agents))
 		complete := make([]int, len(s.Agents)) // blocks
 		for i, agent := range s.Agents {
 			values[i] = map[int]float64{}
 			if row := summary.Row(env, agent, s.Metric); row != nil {
+				programs[i] = row.Programs
 				for k, run := range row.Runs {
 					values[i][run] = row.Values[k]
 				}
@@ -137,6 +138,7 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 					x, hasX := values[a][run]
 					y, hasY := values[b][run]
 					switch {
+					case programs[a].In(run) != programs[b].In(run): // no pair
 					case hasX && hasY && rounding.Equal(x, y):
 						block = append(block, 0)
 					case hasX && hasY:

@@ -181,11 +181,14 @@ func (r *Results) Compare() (*compare.Result, error) {
 	if c := r.Plan.Config.Compare; c != nil {
 		o.Metric, o.Pairs, o.Alpha, o.Scores = c.Metric, c.Pairs, c.Alpha, c.Scores
 	}
-	in := &compare.Input{Dir: r.Dir.Path, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: o.Metric, Alpha: o.Alpha}
+	in := &compare.Input{Dir: r.Dir.Path, Summary: r.Summary, Metric: o.Metric, Alpha: o.Alpha}
 	if r.Decision != nil {
 		in.Until = r.Decision.Progress
 	}
 	var err error
+	if in.Streams, in.Code, err = r.Dir.Tasks(r.Plan); err != nil {
+		return nil, err
+	}
 	r.compared, err = compare.Compare([]*compare.Input{in}, o)
 	return r.compared, err
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/metric"
@@ -107,14 +106,13 @@ func (p *Plan) Sequential() *compare.Sequential {
 }
 
 // Streams returns, by label, what identifies the random numbers and the task of
-// each environment's runs. digests are the digests of plugins that have their
-// own files, by their names in the config.
-func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
+// each environment's runs, besides the program of the environment.
+func (p *Plan) Streams() map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {
 		out[e.Name] = compare.Stream{
 			Seed: *p.Config.Seed, Steps: p.Config.Steps, Discount: p.Config.MetricDiscount(),
-			Plugin: strings.Join(append([]string{e.Plugin}, e.Args...), " "), Params: canonical(e.Params), Digest: digests[e.Plugin],
+			Plugin: e.CommandLine(), Params: canonical(e.Params),
 		}
 	}
 	return out

@@ -75,6 +75,7 @@ type sample struct {
 	ok, failed, givenUp int
 	vain                int   // runs that explored without learning
 	runs                []int // that are ok
+	programs            Spans // of the environment, in runs
 	outcomes            map[Metric]*outcomes
 	curves              map[Metric][]stat.Moments // one a grid point
 	overflowed          map[Metric]int            // runs with values that are infinite or too large
@@ -156,7 +157,7 @@ func (a *aggregator) add(s *sample, rec *Record) {
 		}
 		return
 	}
-	s.runs = append(s.runs, rec.Run)
+	s.runs, s.programs = append(s.runs, rec.Run), s.programs.add(rec.Run, rec.Programs)
 	a.mixture.add(&a.meta, c, rec.Programs)
 	for m, curve := range rec.Curves {
 		a.addCurve(s, rec, m, curve)
@@ -373,7 +374,7 @@ func (a *aggregator) summary() *Summary {
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)
 				if i > 0 {
-					row.Difference = a.difference(s.outcomes[m], a.samples[cell{env, a.meta.Agents[0]}].outcomes[m], RoundingOf(&a.meta, env, m))
+					row.Difference = a.difference(m, s, a.samples[cell{env, a.meta.Agents[0]}], RoundingOf(&a.meta, env, m))
 				}
 				out.Rows = append(out.Rows, row)
 				if points := s.curves[m]; points != nil {
@@ -472,7 +473,7 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 		overflowed = max(overflowed, s.overflowed[from])
 	}
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: overflowed,
-		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
+		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values, Programs: s.programs}
 	if r := RoundingOf(&a.meta, env, m); len(o.values) > 1 && r.Equal(slices.Min(o.values), slices.Max(o.values)) {
 		row.Low, row.High = math.NaN(), math.NaN()
 	}
@@ -529,8 +530,9 @@ func (a *aggregator) addIQM(rows []Row) {
 }
 
 // difference pairs the runs of a row with those of the first agent's. Values that differ
-// by rounding only count as equal.
-func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
+// by rounding only count as equal. Runs of different programs of the environment are no pair.
+func (a *aggregator) difference(m Metric, of, first *sample, r Rounding) *Estimate {
+	x, base := of.outcomes[m], first.outcomes[m]
 	if base == nil || x == nil {
 		return nil
 	}
@@ -542,9 +544,11 @@ func (a *aggregator) difference(x, base *outcomes, r Rounding) *Estimate {
 		case x.runs[i] > base.runs[j]:
 			j++
 		default:
-			if v, w := x.values[i], base.values[j]; r.Equal(v, w) {
+			switch v, w := x.values[i], base.values[j]; {
+			case of.programs.In(x.runs[i]) != first.programs.In(x.runs[i]):
+			case r.Equal(v, w):
 				d.Add(0)
-			} else {
+			default:
 				d.Add(v - w)
 			}
 			i, j = i+1, j+1

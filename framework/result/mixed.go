@@ -2,9 +2,70 @@ package result
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
+
+// Code is what a program is made of: digests of files and modules and versions of packages, by
+// names that do not depend on the directory.
+type Code map[string]string
+
+// Difference says in which name two programs differ; "" if they do not.
+func (c Code) Difference(other Code) string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(c)), maps.Keys(other))
+	slices.Sort(names)
+	for _, name := range names {
+		if was, is := c[name], other[name]; was != is {
+			return fmt.Sprintf("%s was %s and is %s", name, shorten(was), shorten(is))
+		}
+	}
+	return ""
+}
+
+// shorten cuts a digest to ten digits.
+func shorten(digest string) string {
+	const kind = "sha256:"
+	if hexadecimal, ok := strings.CutPrefix(digest, kind); ok {
+		return kind + hexadecimal[:min(10, len(hexadecimal))]
+	}
+	if digest == "" {
+		return "absent"
+	}
+	return digest
+}
+
+// Spans are the programs that an environment was, by run, increasing.
+type Spans []Span
+
+// Span is the program in run From and those that follow, up to the next span.
+type Span struct {
+	From    int
+	Program string // identity, as in records; "" for one that is bundled with rlrun
+}
+
+// In is the program in a run; "" if it is not known.
+func (s Spans) In(run int) (program string) {
+	for _, span := range s {
+		if span.From > run {
+			break
+		}
+		program = span.Program
+	}
+	return program
+}
+
+// add adds a run to spans of earlier runs.
+func (s Spans) add(run int, p Programs) Spans {
+	program := p.Environment
+	if program == p.Host {
+		program = ""
+	}
+	if n := len(s); n > 0 && s[n-1].Program == program {
+		return s
+	}
+	return append(s, Span{run, program})
+}
 
 // mixture collects which programs made the ok runs, by the name of the program.
 type mixture struct {

@@ -96,6 +96,8 @@ type Row struct {
 	// their values. JSON leaves them out.
 	Runs   []int
 	Values []float64 // one per element of Runs
+	// Programs are those of the environment.
+	Programs Spans
 	// Without are the numbers of the runs that ended well and have no value, increasing. JSON
 	// leaves them out.
 	Without []int

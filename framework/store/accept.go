@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -259,18 +258,8 @@ func pluginDifference(c plan.Component, was string, before *Provenance, now *Ses
 		if old == nil || old.Program != was || is == nil {
 			continue
 		}
-		for _, pair := range [][2]map[string]string{{old.Files, is.Files}, {old.Sources, is.Sources}} {
-			a, b := pair[0], pair[1]
-			for _, k := range slices.Sorted(maps.Keys(a)) {
-				if a[k] != b[k] {
-					return fmt.Sprintf("%s: %s was %s and is %s", name, k, shorten(a[k]), shorten(b[k]))
-				}
-			}
-			for _, k := range slices.Sorted(maps.Keys(b)) {
-				if _, had := a[k]; !had {
-					return fmt.Sprintf("%s: %s was absent and is %s", name, k, shorten(b[k]))
-				}
-			}
+		if difference := old.code().Difference(is.code()); difference != "" {
+			return name + ": " + difference
 		}
 	}
 	program := now.Program

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/inputfile"
@@ -227,9 +229,78 @@ func (s *Session) AddPlugin(p PluginProvenance) {
 	}
 	p.Program = s.Program
 	if len(p.Files)+len(p.Sources) > 0 {
-		p.Program = plan.ShortDigest(p.Files, p.Sources)
+		p.Program = plan.ShortDigest(p.code())
 	}
 	s.Plugins = append(s.Plugins, p)
+}
+
+// code is what the plugin runs. Files among its arguments have names without their directories,
+// so that a program is the same one wherever it is.
+func (p *PluginProvenance) code() result.Code {
+	code := result.Code{}
+	maps.Copy(code, p.Sources)
+	for name, digest := range p.Files {
+		if !slices.Contains(p.Args, name) {
+			code[name] = digest
+		}
+	}
+	for i, arg := range p.Args {
+		name := filepath.Base(arg)
+		if code[name] != "" {
+			name = fmt.Sprintf("%s, argument %d", name, i+1)
+		}
+		if digest := p.Files[arg]; digest != "" {
+			code[name] = digest
+		}
+	}
+	return code
+}
+
+// commandLine is that of the plugin with files named as in code.
+func (p *PluginProvenance) commandLine() string {
+	c := plan.Component{Plugin: p.Plugin}
+	if name := filepath.Base(p.Plugin); p.Files[name] != "" {
+		c.Plugin = name
+	}
+	for _, arg := range p.Args {
+		if p.Files[arg] != "" {
+			arg = filepath.Base(arg)
+		}
+		c.Args = append(c.Args, arg)
+	}
+	return c.CommandLine()
+}
+
+// Tasks returns what tells whether runs of the plan in this directory and in others are of the same
+// tasks: a stream for each environment, by label, and what the programs are made of that plugins
+// were, by their identities in records.
+func (d Dir) Tasks(p *plan.Plan) (map[string]compare.Stream, map[string]result.Code, error) {
+	sessions, err := d.allSessions()
+	if err != nil {
+		return nil, nil, err
+	}
+	streams, code := p.Streams(), map[string]result.Code{}
+	for _, s := range sessions {
+		for i := range s.Plugins {
+			if p := &s.Plugins[i]; p.Program != s.Program {
+				code[p.Program] = p.code()
+			}
+		}
+		for _, e := range p.Environments {
+			if plugin := s.plugin(e.Plugin, e.Args); plugin != nil {
+				stream := streams[e.Name]
+				stream.Plugin = plugin.commandLine()
+				streams[e.Name] = stream
+			}
+		}
+	}
+	later, err := d.loaded()
+	for _, l := range later {
+		if code := code[l.Program]; code != nil {
+			code[l.Name] = l.Digest
+		}
+	}
+	return streams, code, err
 }
 
 func (s *Session) plugin(name string, args []string) *PluginProvenance {
@@ -269,7 +340,7 @@ func (s *Session) Unchanged(ctx context.Context, d Dir, c plan.Component, plugin
 				}
 			}
 			if was != sources[name] {
-				return fmt.Errorf("plugin %s %w: %s was %s and is %s", c.CommandLine(), reason, name, shorten(was), shorten(sources[name]))
+				return fmt.Errorf("plugin %s %w: %s", c.CommandLine(), reason, result.Code{name: was}.Difference(result.Code{name: sources[name]}))
 			}
 		}
 	}
@@ -285,8 +356,8 @@ func (s *Session) Unchanged(ctx context.Context, d Dir, c plan.Component, plugin
 		}
 		is, err := inputfile.SHA256(name)
 		if err == nil && "sha256:"+is != was {
-			return fmt.Errorf("the file %s, which the parameters of %q name, %w: it was %s and is %s",
-				name, c.Name, ErrChanged, shorten(was), shorten("sha256:"+is))
+			return fmt.Errorf("the file %s, which the parameters of %q name, %w: %s",
+				name, c.Name, ErrChanged, result.Code{name: was}.Difference(result.Code{name: "sha256:" + is}))
 		}
 	}
 }
@@ -344,18 +415,6 @@ func (p *Provenance) sessions() func(yield func(*Session) bool) {
 			}
 		}
 	}
-}
-
-// shorten cuts a digest to ten digits.
-func shorten(digest string) string {
-	const kind = "sha256:"
-	if hexadecimal, ok := strings.CutPrefix(digest, kind); ok {
-		return kind + hexadecimal[:min(10, len(hexadecimal))]
-	}
-	if digest == "" {
-		return "absent"
-	}
-	return digest
 }
 
 // Provenance reads provenance.json of the output directory; an empty one if

@@ -47,7 +47,7 @@ func (s *Session) bind(d Dir, p *PluginProvenance, name, digest string) (was str
 // runs only. In a mixed session, plugins that loaded code are other programs. An agent is one if
 // its rule or a source of its options is.
 func (c *contents) rebind(s *Session, whole bool) error {
-	files, err := fs.Glob(os.DirFS(c.dir.Path), loadedDir+"/*.json")
+	files, err := c.dir.loaded()
 	if err != nil || len(files) == 0 {
 		return err
 	}
@@ -60,11 +60,7 @@ func (c *contents) rebind(s *Session, whole bool) error {
 		return err
 	}
 	others := map[*PluginProvenance]bool{}
-	for _, file := range files {
-		var l loaded
-		if _, err := c.dir.readJSON(file, &l, againBy); err != nil {
-			return err
-		}
+	for file, l := range files {
 		needed := made[l.Program]
 		for _, before := range sessions {
 			for i := range before.Plugins {
@@ -88,6 +84,20 @@ func (c *contents) rebind(s *Session, whole bool) error {
 		p.Program = plan.ShortDigest(p.Program, s.Started)
 	}
 	return nil
+}
+
+// loaded returns what the files of loadedDir say, by their names.
+func (d Dir) loaded() (map[string]loaded, error) {
+	files, err := fs.Glob(os.DirFS(d.Path), loadedDir+"/*.json")
+	out := map[string]loaded{}
+	for _, file := range files {
+		var l loaded
+		if _, err := d.readJSON(file, &l, againBy); err != nil {
+			return nil, err
+		}
+		out[file] = l
+	}
+	return out, err
 }
 
 // programs returns the identities of the plugins that made the runs which are ok, also of those

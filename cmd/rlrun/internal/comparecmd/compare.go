@@ -32,7 +32,7 @@ const help = `Compare agents and say which is better, with a corrected test for 
 DIR is an output directory of rlrun run. Several may be given; agents are then
 called DIR:AGENT. DIR:AGENT in place of DIR takes one agent, and may be given for
 several agents of a directory. Runs are paired if root seed, steps, discount and the
-environment's plugin, parameters and digest agree; otherwise the reason is printed.
+environment's plugin, parameters and program agree; otherwise the reason is printed.
 
 For each environment it prints the difference with its bootstrap interval, the share
 of runs won, the p value of the sign-flip test (Welch's test where runs are not
@@ -141,14 +141,19 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	}
 	o.Progress = progress(cmd.ErrOrStderr())
 	r, err := compare.Compare(inputs, o.Config)
-	if errors.Is(err, compare.ErrDependent) {
-		err = fmt.Errorf("%w with --unpaired", err)
-	}
 	if err != nil {
-		return cli.Usage(err)
+		return refused(err)
 	}
 	// The answer is shown, whether or not the directory can be written to.
 	return errors.Join(o.show(cmd.OutOrStdout(), r), o.write(chosen[0].dir, r))
+}
+
+// refused is the error of a comparison in the words of the command line.
+func refused(err error) error {
+	if errors.Is(err, compare.ErrDependent) {
+		err = fmt.Errorf("%w with --unpaired", err)
+	}
+	return cli.Usage(err)
 }
 
 // read reads the directories, and fills in the options that their configs declare. declared are
@@ -324,37 +329,21 @@ func read(dir string) (*compare.Input, *plan.Compare, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	digests, program, err := readDigests(r.Dir)
+	in := &compare.Input{Dir: dir, Summary: r.Summary}
+	if in.Streams, in.Code, err = r.Dir.Tasks(r.Plan); err != nil {
+		return nil, nil, err
+	}
+	provenance, err := r.Dir.Provenance()
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &compare.Input{Dir: dir, Summary: r.Summary, Streams: r.Plan.Streams(digests), Program: program}
+	if provenance.Program != "" {
+		in.Program = fmt.Sprintf("rlrun %s (program %s)", provenance.Rlrun, provenance.Program)
+	}
 	if s := r.Plan.Sequential(); s != nil {
 		in.Metric, in.Alpha, in.Until = s.Metric, s.Alpha, r.Decision.Progress
 	}
 	return in, r.Plan.Config.Compare, nil
-}
-
-// readDigests returns the digests of the plugins that have files of their own, by
-// what the config calls them, and which rlrun made the runs.
-func readDigests(dir store.Dir) (digests map[string]string, program string, err error) {
-	provenance, err := dir.Provenance()
-	if err != nil {
-		return nil, "", err
-	}
-	out := map[string]string{}
-	for _, p := range provenance.Plugins {
-		var files []string
-		for _, digest := range p.Files { // names may differ between machines
-			files = append(files, digest)
-		}
-		slices.Sort(files)
-		out[p.Plugin] = strings.TrimSpace(p.SHA256 + " " + strings.Join(files, " "))
-	}
-	if provenance.Program != "" {
-		program = fmt.Sprintf("rlrun %s (program %s)", provenance.Rlrun, provenance.Program)
-	}
-	return out, program, nil
 }
 
 // write writes the files that a comparison leaves.

@@ -65,7 +65,7 @@ func NewPower(*host.App) *cobra.Command {
 			o.Correction = compare.Holm
 			powers, err := compare.Powers(inputs, o.Config, by, power)
 			if err != nil {
-				return cli.Usage(err)
+				return refused(err)
 			}
 			return showPowers(cmd, &o, powers, power)
 		},
