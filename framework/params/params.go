@@ -18,6 +18,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/internal/tags"
+	"github.com/rlrun/rlrun/internal/whole"
 )
 
 // Schema returns the JSON schema of the struct that defaults points to.
@@ -87,7 +88,7 @@ func setEffects(s *jsonschema.Schema, prefix string, effects map[string]string) 
 	}
 }
 
-// Decode reads params into v, which holds the defaults. Unknown keys, values
+// Decode reads params into v, which holds the defaults. Whole numbers may be written 1e2 or 100.0. Unknown keys, values
 // of the wrong type and parameters without an effect (see Schema) are errors wrapping framework.ErrInvalidParams. Empty params
 // leave v as it is.
 func Decode(data json.RawMessage, v any) error {
@@ -105,10 +106,14 @@ func Decode(data json.RawMessage, v any) error {
 
 // decode is Decode without the check of effects.
 func decode(data json.RawMessage, v any) error {
+	data = whole.Numbers(data)
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return fmt.Errorf("params: %w: %w", wrongType(err), framework.ErrInvalidParams)
+		if wrong := wrongType(err, data); wrong != nil {
+			return fmt.Errorf("%w: %w", wrong, framework.ErrInvalidParams)
+		}
+		return fmt.Errorf("params: %w: %w", err, framework.ErrInvalidParams)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fmt.Errorf("params: more than one value: %w", framework.ErrInvalidParams)
@@ -116,12 +121,12 @@ func decode(data json.RawMessage, v any) error {
 	return nil
 }
 
-// wrongType says which parameter has a value of the wrong type, in words of configs. Other
-// errors are returned as they are.
-func wrongType(err error) error {
+// wrongType says which parameter in data has a value of the wrong type, in words of configs. It
+// returns nil for other errors.
+func wrongType(err error, data json.RawMessage) error {
 	var te *json.UnmarshalTypeError
 	if !errors.As(err, &te) || te.Field == "" {
-		return err
+		return nil
 	}
 	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.String: "text", reflect.Slice: "a list", reflect.Array: "a list"}[te.Type.Kind()]
 	switch kind := te.Type.Kind(); {
@@ -134,8 +139,19 @@ func wrongType(err error) error {
 		want = "a mapping"
 	}
 	is := map[string]string{"string": "text", "array": "a list", "object": "a mapping", "bool": "true or false", "number": "a number"}[te.Value]
-	name := te.Field[strings.LastIndexByte(te.Field, '.')+1:] // before it are names of embedded structs, too
-	return fmt.Errorf("%s must be %s, not %s", name, want, cmp.Or(is, "the "+te.Value))
+	return fmt.Errorf("%s must be %s, not %s", key(te.Field, data), want, cmp.Or(is, "the "+te.Value))
+}
+
+// key returns the path of a field in data, without the names of embedded structs.
+func key(field string, data json.RawMessage) string {
+	var path []string
+	for _, name := range strings.Split(field, ".") {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(data, &object); object[name] != nil {
+			path, data = append(path, name), object[name]
+		}
+	}
+	return cmp.Or(strings.Join(path, "."), field)
 }
 
 // Check checks parameters, a struct, against the ranges and choices in the jsonschema

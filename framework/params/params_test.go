@@ -62,8 +62,14 @@ func TestDecode(t *testing.T) {
 	if err := Decode(json.RawMessage(`{"limit":3}`), &d); err != nil || *d.Limit != 3 || d.Rate != 0.5 {
 		t.Errorf("one key: %v, %+v", err, d)
 	}
+	for text, want := range map[string]int{`{"limit":1e2}`: 100, `{"limit":4.0}`: 4, `{"name":"1e2","limit":-20e-1}`: -2, `{"limit":0.0}`: 0} {
+		if err := Decode(json.RawMessage(text), &d); err != nil || *d.Limit != want {
+			t.Errorf("%s: %v, %+v", text, err, d)
+		}
+	}
 	for _, tt := range []struct{ text, want string }{
-		{`{"rat":1}`, `"rat"`}, {`{"rate":"x"}`, "params: rate must be a number, not text:"}, {`{"limit":1.5}`, "params: limit must be a whole number, not the number 1.5:"}, {`{"inner":[]}`, "params: inner must be a mapping, not a list:"}, {`{"inner":{"depth":true}}`, "params: depth must be a whole number, not true or false:"}, {`[]`, "array"}, {`{} {}`, "more than one"}, {`{`, "EOF"},
+		{`{"limit":1e30}`, "limit must be a whole number, not the number 1e30:"}, {`{"inner":{"depth":1e-9}}`, "inner.depth must be a whole number, not the number 1e-9:"},
+		{`{"rat":1}`, `"rat"`}, {`{"rate":"x"}`, "rate must be a number, not text:"}, {`{"limit":1.5}`, "limit must be a whole number, not the number 1.5:"}, {`{"inner":[]}`, "inner must be a mapping, not a list:"}, {`{"inner":{"depth":true}}`, "inner.depth must be a whole number, not true or false:"}, {`[]`, "array"}, {`{} {}`, "more than one"}, {`{`, "EOF"},
 	} {
 		if err := Decode(json.RawMessage(tt.text), &d); !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)

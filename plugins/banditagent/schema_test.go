@@ -17,7 +17,7 @@ func TestParameterErrors(t *testing.T) {
 		`{"policy":{"kind":"greedy","epsilon":0.1}}`:                              `policy: kind greedy: params: json: unknown field "epsilon"`,
 		`{"policy":{"kind":"thompson","gamma":0.5}}`:                              `policy: kind thompson: params: json: unknown field "gamma"`,
 		`{"policy":{"kind":"softmax","temperature":0}}`:                           "policy: temperature is 0, must be more than 0",
-		`{"policy":{"kind":"softmax","temperature":"x"}}`:                         "policy: kind softmax: params: temperature must be a number, not text",
+		`{"policy":{"kind":"softmax","temperature":"x"}}`:                         "policy: kind softmax: temperature must be a number, not text",
 		`{"policy":{"kind":"optimistic","bound":"V","lower_bound":0}}`:            "policy: lower_bound has no effect with bound V: leave it out, or give it with bound U",
 		`{"policy":{"kind":"thompson"},"belief":{"kind":"populace"}}`:             "belief: kind must be one of population, point, beta",
 		`{"policy":{"kind":"thompson"},"belief":{"kind":"point","members":16}}`:   `belief: kind point: params: json: unknown field "members"`,

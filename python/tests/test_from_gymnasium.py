@@ -22,6 +22,7 @@ from scipy import stats
 
 import rlrun
 from rlrun import _gymnasium_spaces, spaces
+from rlrun._foreign import fit
 from rlrun._from_gymnasium_batches import CartPoleBatch, FunctionalBatch
 from rlrun._from_gymnasium_seeds import narrow, seed_bits
 from rlrun._gymnasium_spaces import decoder, from_gymnasium
@@ -800,3 +801,93 @@ def test_the_working_directory_takes_no_modules_place(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
     assert "imported" not in done.stderr
     assert "rlrun" in done.stderr + done.stdout  # which says what it is for
+
+
+class Sloppy(gymnasium.Env[Any, Any]):
+    """An environment that says little of what its arguments take."""
+
+    def __init__(self, windy=False, size=8, wind=0.5, flag=0, level="easy", kind: int | list[int] = 1) -> None:  # type: ignore[no-untyped-def]
+        self.observation_space, self.action_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        return 0, {}
+
+    def step(self, action: Any) -> Any:
+        return 0, 0.0, False, False, {}
+
+
+class Passes(Sloppy):
+    """Its arguments are those of its base, and one that is registered."""
+
+    def __init__(self, players: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+
+@pytest.fixture
+def foreign() -> Iterator[GymnasiumPlugin]:
+    gymnasium.register("tests/Passes-v0", entry_point=Passes, kwargs={"players": 2})
+    yield GymnasiumPlugin("tests/Passes-v0")
+    del gymnasium.registry["tests/Passes-v0"]
+
+
+WINDY = "must be true or false: write windy: false, without quotes"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        *(("windy", text, WINDY) for text in ("no", "off", "false", "No", "0")),
+        *(("windy", value, "windy is .*, must be true or false") for value in (None, 2, 0.5, [], {}, "maybe")),
+        ("windy", "yes", "write windy: true"),
+        ("size", "9", "size is '9', must be a number: write size: 9, without quotes"),
+        *(("size", value, "size is .*, must be a number") for value in ("big", None, [8], {}, True)),
+        *(("wind", value, "wind is .*, must be a number") for value in ("0.5", None, [0.5], False)),
+        ("flag", "no", "must be a number or true or false"),
+        ("kind", ["1"], "must be a number or a list, each element a number"),
+        ("players", "2", "must be a number or a list or null"),
+        ("max_episode_steps", 0, "from 1 on, or -1 for no limit"),
+        ("max_episode_steps", -2, "from 1 on, or -1 for no limit"),
+        ("max_episode_steps", "9", "from 1 on, or -1 for no limit"),
+        ("wrappers", [{"name": "TimeAwareObservation", "kwargs": {"flatten": "no"}}], r"^wrappers\[0\].kwargs.flatten"),
+    ],
+)
+def test_arguments_of_another_type_are_refused(foreign: GymnasiumPlugin, key: str, value: Any, message: str) -> None:
+    """A text is true in Python, whatever it says: the opposite of what was asked would run."""
+    with pytest.raises(rlrun.InvalidParams, match=message):
+        foreign.environment(json.dumps({key: value}).encode())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("windy", value) for value in (True, False, 1, 0)),
+        *(("size", value) for value in (9, 0.5)),
+        *(("wind", value) for value in (1, 0.25)),
+        *(("flag", value) for value in (1, True)),
+        *(("level", value) for value in (None, "hard", 3, ["a"])),
+        *(("kind", value) for value in (2, [1, 2])),
+        *(("players", value) for value in (3, [1, 2], None)),
+        *(("max_episode_steps", value) for value in (5, 1e2, -1, None)),
+    ],
+)
+def test_arguments_that_fit_are_taken(foreign: GymnasiumPlugin, key: str, value: Any) -> None:
+    foreign.environment(json.dumps({key: value}).encode()).open(1)
+
+
+def test_whole_numbers_are_int() -> None:
+    assert fit(Sloppy, {"size": 1e2, "kind": [2.0], "wind": 1.0}) == {"size": 100, "kind": [2], "wind": 1.0}
+    assert isinstance(fit(Sloppy, {"size": 1e2})["size"], int)
+    with pytest.raises(rlrun.InvalidParams, match="write windy: false"):  # of a class given to rlrun.run
+        rlrun.params.arguments(Sloppy, b'{"windy": "off"}')
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")  # Gymnasium divides zero by zero
+def test_arguments_of_gymnasiums_own_environments() -> None:
+    lake = GymnasiumPlugin("FrozenLake-v1")
+    for good in ({"map_name": None, "desc": ["SFG"]}, {"reward_schedule": [1, 0.5, 0]}, {"success_rate": 1}):
+        lake.environment(json.dumps(good).encode())
+    for bad in ({"desc": "SFG"}, {"reward_schedule": [1, "0", 0]}, {"success_rate": "0.5"}, {"map_name": 8}):
+        with pytest.raises(rlrun.InvalidParams, match=f"{next(iter(bad))} is .*, must be"):
+            lake.environment(json.dumps(bad).encode())
+    with pytest.raises(rlrun.InvalidParams, match=r"no state to begin in: .* needs a start, S"):
+        lake.environment(b'{"desc": ["FF", "FF"]}')

@@ -287,13 +287,17 @@ func (f *File) fieldProblem(e *plan.FieldError) *Problem {
 }
 
 func (f *File) paramsProblem(path []string, message string) *Problem {
+	said := message
+	if _, rest, ok := strings.Cut(message, ": "); ok && strings.HasPrefix(message, "plugin ") {
+		said = rest // of a process of its own
+	}
 	for {
-		word, rest, ok := strings.Cut(message, " ")
+		word, rest, ok := strings.Cut(said, " ")
 		deeper := slices.Concat(path, split(strings.TrimSuffix(word, ":")))
 		if _, _, depth := f.doc.find(deeper); !ok || depth < len(deeper) || len(deeper) == len(path) {
 			break
 		}
-		path, message = deeper, rest
+		path, message, said = deeper, rest, rest
 	}
 	_, _, depth := f.doc.find(path)
 	return f.doc.problem(path[:depth], "%s", message)

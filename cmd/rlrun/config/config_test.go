@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
@@ -229,6 +231,8 @@ func TestLocate(t *testing.T) {
 	}{
 		{plan.At(bad, "agents", 1), "exp.yaml:11: agents[1]: is odd"},
 		{plan.At(plan.At(bad, "params"), "environments", 0), "exp.yaml:6: environments[0].params: is odd"},
+		{plan.At(plan.At(fmt.Errorf("plugin gymnasium:X: Arms is odd: %w", framework.ErrInvalidParams), "params"), "environments", 0), "exp.yaml:6: environments[0].params.Arms: is odd"},
+		{plan.At(plan.At(fmt.Errorf("plugin gymnasium:X: it is odd: %w", framework.ErrInvalidParams), "params"), "environments", 0), "exp.yaml:6: environments[0].params: plugin gymnasium:X: it is odd"},
 		{plan.At(bad, "seed"), "--seed: is odd"},
 		{errors.Join(plan.At(bad, "agents"), plan.At(bad, "runs")), "exp.yaml:2: runs: is odd\nexp.yaml:7: agents: is odd"},
 		{errors.Join(plan.At(bad, "runs"), errors.New("a bug")), "a bug"},

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/internal/whole"
 )
 
 // encode appends a tree as JSON. Keys keep their order and their spelling.
@@ -47,7 +48,7 @@ func (d *document) encode(out *bytes.Buffer, n *yaml.Node, path []string, proble
 			text = []byte("null")
 		}
 		if !freeForm(path) {
-			text = plainInteger(text)
+			text = whole.Numbers(text)
 		}
 		out.Write(text)
 	}
@@ -59,17 +60,6 @@ func freeForm(path []string) bool {
 		return false
 	}
 	return len(path) > 2 && (path[2] == "params" || path[2] == "sweep")
-}
-
-// plainInteger writes an integer in exponent notation or with zero decimals out.
-func plainInteger(text []byte) []byte {
-	if !bytes.ContainsAny(text, ".eE") || text[0] == '"' {
-		return text
-	}
-	if r, ok := new(big.Rat).SetString(string(text)); ok && r.IsInt() && r.Num().BitLen() <= 64 {
-		return []byte(r.Num().String())
-	}
-	return text
 }
 
 var (

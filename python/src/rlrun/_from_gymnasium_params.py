@@ -16,6 +16,7 @@ import gymnasium
 import numpy as np
 from gymnasium import wrappers as gw
 
+from rlrun._foreign import fit
 from rlrun.errors import InvalidParams, Unsupported
 
 Env = gymnasium.Env[Any, Any]
@@ -176,7 +177,7 @@ def _wrapper(i: int, entry: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         raise InvalidParams(f"{where}: cannot import {module_name}: {e}") from e
     found = getattr(module, attribute, None)
     if colon and inspect.isfunction(found):
-        return found, kwargs
+        return found, fit(found, kwargs, f"{where}.kwargs.")
     if not inspect.isclass(found) or not issubclass(found, gymnasium.Wrapper):
         names = [n for n, c in inspect.getmembers(module, inspect.isclass) if issubclass(c, gymnasium.Wrapper)]
         close = difflib.get_close_matches(attribute, names, 3, 0.5) or names[:8]
@@ -196,7 +197,7 @@ def _arguments(where: str, wrapper: type[Any], kwargs: dict[str, Any]) -> dict[s
 
     Functions and spaces cannot be said as JSON: InvalidParams tells how to give them.
     """
-    taken = dict(kwargs)
+    taken = fit(wrapper, kwargs, f"{where}.kwargs.")
     for name, parameter in inspect.signature(wrapper).parameters.items():
         kind, given = str(parameter.annotation), kwargs.get(name)
         if isinstance(given, list) and "ndarray" in kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from rlrun import spaces
 from rlrun._pb import plugin_pb2 as pb
+from rlrun.errors import InvalidAnswer
 from rlrun.spaces import Array, Space
 from rlrun.streams import Lanes
 
@@ -182,6 +184,9 @@ class Model:
         keys |= {key: value for key, value in optional.items() if len(value) > 0}
         if self.episode_steps:
             keys["episode_steps"] = self.episode_steps
+        for key in ("transitions", "rewards", "initial"):
+            if wrong := [row for row in keys.get(key, ()) if not math.isfinite(row[-1])]:
+                raise InvalidAnswer(f"the model has {key} {tuple(wrong[0])!r}, whose last number must be finite")
         return json.dumps(keys, default=lambda number: number.item()).encode()  # numpy's
 
 

@@ -36,6 +36,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator, parse_env_id
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from rlrun import _random_states, params, spaces
+from rlrun._foreign import fit
 from rlrun._from_gymnasium_batches import CartPoleBatch, batch_of, is_functional
 from rlrun._from_gymnasium_params import SCHEMA, Settings, load, settings
 from rlrun._from_gymnasium_seeds import WIDTHS, narrow, seed_bits
@@ -98,6 +99,7 @@ class GymnasiumPlugin:
         registered = gymnasium.spec(self.env_id)
         doc, abilities, fps = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str](), 0.0
         try:
+            self.given.arguments = fitted(registered, self.given.arguments)
             env = self._make(self.given)
         except InvalidParams as e:
             return f"{doc} It needs parameters: {e}", [], 0, _schema(registered, self.given.arguments)
@@ -146,6 +148,7 @@ class GymnasiumPlugin:
                 )
             raise InvalidParams(f"{unknown} {cure}")
         registered = gymnasium.spec(self.env_id)
+        chosen.arguments = fitted(registered, chosen.arguments)
         first = self._make(chosen)
         try:
             spec, model = spec_of(first, chosen.enumerate), model_of(first)
@@ -218,10 +221,25 @@ def _registering(name: str) -> str:
     return ""
 
 
+def fitted(registered: EnvSpec, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of gymnasium.make as the environment takes them, or raise InvalidParams."""
+    out = fit(_creator(registered), arguments, registered=registered.kwargs)
+    if (limit := out.get("max_episode_steps")) is not None:
+        if type(limit) not in (int, float) or limit != int(limit) or (limit < 1 and limit != -1):
+            raise InvalidParams(
+                f"max_episode_steps is {json.dumps(limit)}, must be a whole number from 1 on, or -1 for no limit"
+            )
+        out["max_episode_steps"] = int(limit)
+    return out
+
+
 def _schema(registered: EnvSpec, given: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of an environment's parameters: the entry point's arguments, as far as they can be told."""
     properties: dict[str, Any] = {
-        "max_episode_steps": {"type": "integer", "description": "Steps after which an episode is truncated."}
+        "max_episode_steps": {
+            "type": "integer",
+            "description": "Steps after which an episode is truncated; -1 for no limit, as in Gymnasium.",
+        }
     }
     if registered.max_episode_steps is not None:
         properties["max_episode_steps"]["default"] = registered.max_episode_steps
@@ -565,6 +583,10 @@ def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
     table, raw = _table(env), cast(Any, env.unwrapped)
     if not table:
         return None
+    if not np.isclose(raw.initial_state_distrib.sum(), 1):
+        text = f"{env.spec and env.spec.id} has no state to begin in: the probabilities of its first states sum to "
+        map_ = ". Its map (desc) needs a start, S" if hasattr(raw, "desc") else ""
+        raise InvalidParams(f"{text}{raw.initial_state_distrib.sum()}, not 1{map_}")
     starts = [(int(s), float(raw.initial_state_distrib[s])) for s in np.flatnonzero(raw.initial_state_distrib)]
     ends, seen = set[int](), {s for s, _ in starts}
     waiting = list(seen)

@@ -11,6 +11,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
+from rlrun._foreign import fit
 from rlrun.errors import InvalidParams
 
 T = TypeVar("T")
@@ -73,6 +74,7 @@ def arguments(cls: type, data: bytes) -> dict[str, Any]:
     for name, p in known.items():
         if p.required and name not in values:
             raise InvalidParams(f"parameter {name!r} is missing")
+    values |= fit(cls, {name: value for name, value in values.items() if known[name].type is Any})
     return {name: _read(known[name].type, value, known[name].extra, name) for name, value in values.items()}
 
 
