@@ -419,7 +419,7 @@ func thresholdAt(c Comparison, delta, p float64) Thresholds {
 	return k.thresholds(c)
 }
 
-// Where the gain underflows and the probability does not, no improvement is worth anything.
+// If the gain underflows and the probability does not, the advantage is 0.
 func TestBestDeltaFarAway(t *testing.T) {
 	for z := 30.0; z < 45; z += 0.01 {
 		d, advantage := BestDelta(Gaussian{Mu: -z, Sigma: 1}, Comparison{}, 0)

@@ -178,9 +178,9 @@ func (m *Tabular) OptimalGain() float64 {
 	return gain
 }
 
-// OptimalReturn returns the largest expected sum of the rewards of an episode, from the initial distribution:
-// over EpisodeSteps steps (Puterman 1994, §4.5), or where none is truncated until a terminal state
-// (stochastic shortest paths, Bertsekas & Tsitsiklis 1991). It is NaN if it is not finite, if value iteration has
+// OptimalReturn returns the largest expected sum of the rewards of an episode, from the initial distribution. The sum
+// is over EpisodeSteps steps (Puterman 1994, §4.5). If episodes are not truncated, it is until a terminal state
+// (stochastic shortest paths, Bertsekas & Tsitsiklis 1991). The result is NaN if the sum is not finite, if value iteration has
 // not found it after 10,000 sweeps, or with more than 2,000 states.
 func (m *Tabular) OptimalReturn() float64 {
 	const sweeps = 10_000

@@ -68,7 +68,7 @@ func (rower) SelectAction(context.Context, space.Value) (space.Value, error) {
 }
 func (rower) Update(context.Context, framework.Transition) error { return nil }
 
-// twoStates returns two states, of which action 1 changes each.
+// twoStates returns a model of two states. Action 1 goes from each to the other.
 func twoStates() mdp.Definition {
 	return mdp.Definition{
 		States: 2, Actions: 2,

@@ -17,8 +17,8 @@ import (
 
 // agentSettings are the parameters of the agent for contextual bandits.
 type agentSettings struct {
-	Policy  string  `json:"policy" jsonschema:"enum=threshold,enum=thompson,enum=linucb,enum=epsilon-greedy,enum=greedy" jsonschema_description:"How arms are selected: by the exploration threshold; by a draw from the belief (Thompson 1933; Agrawal & Goyal 2013); by mean and width of the belief (Li et al. 2010); or by the mean, and at random with probability epsilon or never. The default is a choice of ours."`
-	Gain    string  `json:"gain,omitempty" when:"policy=threshold" jsonschema:"enum=sup,enum=mean" jsonschema_description:"What an arm may gain: sup δP(δ), the default as in the paper (2006), or the mean improvement."`
+	Policy  string  `json:"policy" jsonschema:"enum=threshold,enum=thompson,enum=linucb,enum=epsilon-greedy,enum=greedy" jsonschema_description:"Rule that selects an arm. threshold: the exploration threshold. thompson: a draw from the belief (Agrawal & Goyal 2013). linucb: mean and width of the belief (Li et al. 2010). epsilon-greedy: the mean, or with probability epsilon a random arm. greedy: the mean. The default is a choice of ours."`
+	Gain    string  `json:"gain,omitempty" when:"policy=threshold" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of an arm: sup δP(δ), the default as in the paper (2006), or the mean improvement."`
 	Horizon *int    `json:"horizon,omitempty" when:"policy=threshold" jsonschema:"minimum=1" jsonschema_description:"Number of steps for which the threshold plans. Default: those of the run; or 1000, a choice of ours, where their number is not known."`
 	Width   float64 `json:"width,omitempty" when:"policy=linucb" jsonschema:"exclusiveMinimum=0,maximum=1e6" jsonschema_description:"Standard deviations that are added to the mean; the default is a choice of ours."`
 	Epsilon float64 `json:"epsilon,omitempty" when:"policy=epsilon-greedy" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Probability of a random arm; the default is a choice of ours."`
@@ -313,7 +313,7 @@ func (x *contextual) populationGain(mean, by, known float64) (gain float64) {
 	return gain
 }
 
-// relevance returns the share of later steps in which a trial of an arm in the present context matters: the mean
+// relevance returns the share of later steps in which a trial of an arm in the present context matters. It is the mean
 // squared correlation of the arm's mean rewards there and here.
 func (x *contextual) relevance(arm int) float64 {
 	if x.contexts > 0 {

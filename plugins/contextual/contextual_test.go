@@ -50,8 +50,8 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// The belief is that of the normal equations, whatever the order of learning: Σ⁻¹ = 1/prior² + XᵀX/noise².
-// Members are draws from it: their means and variances agree with it within five standard errors.
+// The belief solves the normal equations: Σ⁻¹ = 1/prior² + XᵀX/noise².
+// Members are draws from the belief. Their means and variances agree with it within five standard errors.
 func TestRegression(t *testing.T) {
 	const d, steps, members, prior, noise = 3, 20, 4000, 1.5, 0.7
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -94,7 +94,7 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// What a trial shows of other contexts is all where they are alike, and nothing where they are apart.
+// A trial shows everything about equal contexts, and nothing about uncorrelated ones.
 func TestRelevance(t *testing.T) {
 	open := func(o space.Space) *contextual {
 		a := must.Get(Agent().OpenAgent(t.Context(), nil, framework.Spec{ID: "test/x@1", Observation: o, Action: space.Discrete{N: 2}, Steps: 100}, 1))(t)
@@ -130,8 +130,8 @@ func TestRelevance(t *testing.T) {
 }
 
 // The threshold earns more than never exploring and than Thompson sampling, in either kind of contexts. The seeds are
-// fixed; the differences are over six standard errors and the test asks for three, so that another
-// stream of random numbers fails with a probability of about 1e-3.
+// fixed. The differences are over six standard errors, and the test asks for three. So it fails
+// with a probability of about 1e-3 if the random numbers change.
 func TestThresholdPays(t *testing.T) {
 	for _, env := range []string{`{"contexts":20}`, `{}`} {
 		regret := map[string][]float64{}

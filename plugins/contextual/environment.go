@@ -1,5 +1,5 @@
-// Package contextual has bandits whose arms pay by a context, which each step shows before an arm is pulled, and an
-// agent for them: arms in S×A, where actions do not change the state (Lattimore & Szepesvári 2020, ch. 18–19).
+// Package contextual has contextual bandits and an agent for them. Each step shows a context, then an arm is pulled, and its
+// mean reward depends on the context. No action changes a context (Lattimore & Szepesvári 2020, ch. 18–19).
 package contextual
 
 import (

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// regression is the belief about the weights of an arm whose rewards are linear in the features, with normal noise
-// of known variance: normal, with the mean and covariance of Bayesian linear regression (Bishop 2006, §3.3).
-// members, if there are any, are draws from it, each of which learns from rewards with noise of its own: the
+// regression is the belief about the weights of an arm. Rewards are linear in the features, with normal noise
+// of known variance. The belief is normal, by Bayesian linear regression (Bishop 2006, §3.3).
+// members, if there are any, are draws from the belief. Each learns from rewards with noise of its own: this is the
 // parametric bootstrap, or ensemble sampling (Lu & Van Roy 2017).
 type regression struct {
 	mean    []float64 // d

@@ -16,8 +16,8 @@ const (
 )
 
 // NewReliability draws realised gains over predicted ones in one environment, a point for each run
-// of each agent that has both metrics. If the belief of an agent is right, the law of gains puts the
-// mean of its points on the line on which both are equal, or above it for the rule sup. It fails where there is nothing to draw.
+// of each agent that has both metrics. If the belief of an agent is right, the
+// mean of its points is on the line of equal gains, or above it for the rule sup (the law of gains). It fails where there is nothing to draw.
 func NewReliability(s *result.Summary, environment string) (*Figure, error) {
 	f := &Figure{Title: fmt.Sprintf("%s: do predicted gains come true?", environment), XLabel: predictedGain, YLabel: realisedGain}
 	low, high := math.Inf(1), math.Inf(-1)

@@ -80,8 +80,8 @@ func (l *layout) removeOthers(directory string, files []string) error {
 	return err
 }
 
-// watch writes the events of runs while the experiment runs: the beginning of the files of write, to which it
-// only appends, so that a reader goes on where it was. It leaves out what it cannot write, as write reports that.
+// watch writes the events of runs while the experiment runs. Its files are the beginning of those of write. It only
+// appends to them, so that a reader goes on where it was. It ignores errors, since write reports them.
 func watch(dir store.Dir, meta result.Meta, directory string) func([]result.Record) {
 	var l *layout
 	return func(runs []result.Record) {
@@ -104,7 +104,7 @@ func watch(dir store.Dir, meta result.Meta, directory string) func([]result.Reco
 	}
 }
 
-// extend appends to a file what is missing of data, of which it has the beginning.
+// extend appends the rest of data to a file that has its beginning.
 func extend(name string, data []byte) error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return os.ErrInvalid // opening a pipe may take for ever
