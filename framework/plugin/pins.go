@@ -81,7 +81,9 @@ func (p *Pins) Pin(digests map[string]string, reference string, args ...string) 
 		p.Plugins = map[string]map[string]string{}
 	}
 	p.Version = pinsVersion
-	p.Plugins[commandLine(reference, args)] = maps.Clone(digests)
+	digests = maps.Clone(digests)
+	maps.DeleteFunc(digests, isFact)
+	p.Plugins[commandLine(reference, args)] = digests
 }
 
 // CheckFiles returns an error wrapping ErrNotPinned, in one line, if a plugin is not
@@ -134,6 +136,9 @@ func isSource(name string) bool {
 	return strings.HasPrefix(name, moduleKind) || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
 }
 
+// isFact tells what a process says of its machine: no code, and so not pinned.
+func isFact(name, _ string) bool { return strings.HasPrefix(name, "fact ") }
+
 func (p *Pins) check(lock string, now map[string]string, process bool, reference string, args []string) error {
 	name := commandLine(reference, args)
 	pinned, ok := p.Plugins[name]
@@ -157,6 +162,9 @@ func (p *Pins) check(lock string, now map[string]string, process bool, reference
 func (p *Pins) same(lock string, now map[string]string, name string) error {
 	pinned := p.Plugins[name]
 	for _, file := range slices.Sorted(maps.Keys(now)) {
+		if isFact(file, "") {
+			continue
+		}
 		if was := cmp.Or(pinned[file], pinned[Later+file]); was != now[file] {
 			return fmt.Errorf("plugin %s is %w: the digest of %s is %s, in %s it is %s; if the change is meant, run %s",
 				name, ErrNotPinned, file, now[file], lock, cmp.Or(was, "none"), p.renew(name))

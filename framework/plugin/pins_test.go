@@ -92,6 +92,24 @@ func TestPins(t *testing.T) {
 	bad("another program", "plugin grid is not as locked: the digest of rlrun-plugin-grid is ", check("grid"))
 }
 
+// What a plugin says of its machine is in provenance, and not in a lock file, which is for any machine.
+func TestFactsAreNotPinned(t *testing.T) {
+	var pins plugin.Pins
+	pins.Pin(map[string]string{"package jax": "0.10.2", "fact device": "cpu"}, "net")
+	if got := pins.Plugins["net"]; len(got) != 1 || got["package jax"] == "" {
+		t.Errorf("got %v, want the package alone", got)
+	}
+	for jax, want := range map[string]error{"0.10.2": nil, "0.10.3": plugin.ErrNotPinned} {
+		now := map[string]string{"package jax": jax, "fact device": "NVIDIA H100"}
+		if err := pins.CheckProcess("lock", now, "net"); !errors.Is(err, want) {
+			t.Errorf("jax %s on a GPU: got %v, want %v", jax, err, want)
+		}
+		if err := pins.CheckSources("lock", now, "net"); !errors.Is(err, want) {
+			t.Errorf("jax %s loaded on a GPU: got %v, want %v", jax, err, want)
+		}
+	}
+}
+
 func TestBadLockFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rlrun.lock.yaml")
 	for text, want := range map[string]string{

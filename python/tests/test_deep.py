@@ -407,6 +407,44 @@ def test_run_takes_names_and_classes(program: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_runs_are_bound_to_jax_and_to_the_device(run, by_name, tmp_path: Path) -> None:
+    tasks = [{"name": "catch", "plugin": "catch"}]
+    agents = [{"name": "net", "plugin": "deep-q", "params": SMALL}]
+    path = config(tmp_path, environments=tasks, agents=agents, runs=1, steps=5)
+    run("run", "--quiet", path)
+    provenance = tmp_path / "out" / "provenance.json"
+    (sources,) = [p["sources"] for p in json.loads(provenance.read_text())["plugins"] if p["plugin"] == "deep-q"]
+    assert [sources[f"package {name}"] for name in ("jax", "jaxlib")] == [jax.__version__, jax.lib.__version__]
+    assert sources["fact device"] == jax.devices()[0].device_kind
+
+
+@pytest.mark.slow
+def test_facts_bind_runs(run, tmp_path: Path) -> None:
+    """A resume on another device, or with another version of a package, names both."""
+    (tmp_path / "facts.py").write_text(
+        """
+import pathlib, rlrun
+class Told(rlrun.Environment):
+    id = "test/told@1"
+    spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(2), continuing=True)
+    def reset(self, seed): return 0
+    def step(self, action): return rlrun.TimeStep(0, 1.0)
+    @classmethod
+    def facts(cls): return {"device": pathlib.Path("device").read_text()}
+rlrun.serve(Told)
+"""
+    )
+    (tmp_path / "device").write_text("cpu")
+    told = {"name": "told", "plugin": sys.executable, "args": ["facts.py"]}
+    agents = [{"name": "random", "plugin": "random"}]
+    run("run", "--quiet", config(tmp_path, environments=[told], agents=agents, runs=1, steps=5))
+    (tmp_path / "device").write_text("NVIDIA H100")
+    more = config(tmp_path, environments=[told], agents=agents, runs=2, steps=5)
+    assert "fact device was cpu and is NVIDIA H100" in run("run", "--quiet", "--resume", more, fails=True)
+    run("run", "--quiet", "--resume", "--mixed", more)
+
+
+@pytest.mark.slow
 def test_keeps_every_rule(run, by_name) -> None:
     params = [f"--param={k}={json.dumps(v)}" for k, v in SMALL.items()]
     assert "keeps every rule" in run("plugin", "check", "--no-speed", "deep-bootstrap-q", *params)

@@ -224,7 +224,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
 
         reply = pb.DescribeReply()
         reply.CopyFrom(plugin.description)
-        reply.sources.update(_sources.imported() | _guest.mixed)
+        facts = {f"fact {name}": str(fact) for name, fact in getattr(plugin, "facts", dict)().items()}
+        reply.sources.update(_sources.imported() | _guest.mixed | facts)
         return reply
 
     def OpenEnvironment(  # noqa: N802

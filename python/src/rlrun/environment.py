@@ -214,6 +214,15 @@ class _Described:
     frames_per_second: ClassVar[float] = 0
     """The pace at which frames of successive steps of an environment look natural. 0: unknown."""
 
+    @classmethod
+    def facts(cls) -> Mapping[str, str]:
+        """Return what results depend on besides parameters, seed and code: ``{"device": "NVIDIA H100"}``.
+
+        It is called in every process of the plugin, and must say the same in each. ``provenance.json`` has the facts,
+        and rlrun adds no runs with others to results.
+        """
+        return {}
+
 
 class Environment(_Described, ABC):
     """One copy of a task. The SDK makes lanes of it, and keeps the order of calls.

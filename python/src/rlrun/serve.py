@@ -99,6 +99,10 @@ class ClassPlugin:
             breaks=cls.breaks if kind in ("agent", "rule") else {},
         )
 
+    def facts(self) -> Mapping[str, str]:
+        """Return what results depend on besides the code."""
+        return self.cls.facts()
+
     def environment(self, data: bytes) -> VectorEnvironment:
         """Make an environment, not opened yet."""
         cls = self.cls

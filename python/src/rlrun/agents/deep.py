@@ -7,7 +7,7 @@ depend on how many lanes there are.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -66,6 +66,11 @@ class _Networks(rlrun.VectorAgent):
     epsilon: float = rlrun.param(0.05, "ε in the end, of the behaviours epsilon and z.", minimum=0, maximum=1)
     epsilon_start: float = rlrun.param(1.0, "ε at the start of a run.", minimum=0, maximum=1)
     decay: int = rlrun.param(1000, "Steps in which ε goes from start to end, linearly.", minimum=1)
+
+    @classmethod
+    def facts(cls) -> Mapping[str, str]:
+        """Return the device on which JAX computes: "cpu", or the name of a GPU."""
+        return {"device": jax.devices()[0].device_kind}
 
     def __post_init__(self) -> None:
         if min(self.hidden, default=1) < 1:
