@@ -480,7 +480,7 @@ def test_what_no_process_can_have_is_named(tmp_path: Path) -> None:
         rlrun.run({"environments": [BANDIT], "agents": [Locked], **SMALL}, output=tmp_path, progress=False)
     with pytest.raises(TypeError, match="Walk has args, and a class takes params"):
         rlrun.run({"environments": [{"plugin": Walk, "args": ["x"]}], "agents": ["psrl"], **SMALL}, output=tmp_path)
-    with pytest.raises(TypeError, match="a mapping or the path of a config, not 7"):
+    with pytest.raises(TypeError, match=r"experiment is 7, must be an rlrun[.]Experiment or a mapping or a text or"):
         rlrun.run(7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="int is no class of environments or agents"):
         rlrun.run({"environments": [int], "agents": ["psrl"], **SMALL}, output=tmp_path, progress=False)
@@ -704,3 +704,75 @@ def test_figures_and_tables(tmp_path: Path) -> None:
     assert "<agent 3>" not in html
     row = results.summary.query("environment == 'chain' and agent == '<agent 3>' and metric == 'reward'").iloc[0]
     assert f"{row['mean']:.4g} ± {row['ci_high'] - row['mean']:.2g}" in html
+
+
+def test_a_figure_has_the_environments_that_have_the_metric(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    both = {"environments": ["chain", "frozenlake"], "agents": ["q-learning"], "runs": 5, "steps": 300}
+    metrics = {"record": {"metrics": ["reward", "episode_return", "regret"]}}
+    results = rlrun.run(both | metrics, output=tmp_path / "out", progress=False)
+    for metric, drawn in (("episode_return", ["frozenlake"]), ("regret", ["chain"]), ("reward", both["environments"])):
+        axes = results.plot(metric).axes
+        assert [a.get_title() for a in axes] == drawn
+        assert all(len(a.lines[0].get_ydata()) for a in axes)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rlrun.run({}, settings=["a=1"]), r"run: settings is \['a=1'\], must be a mapping or None"),  # type: ignore[arg-type]
+        (lambda: rlrun.run({}, settings={1: 2}), "settings has the key 1, must have texts"),  # type: ignore[dict-item]
+        (lambda: rlrun.run({}, runs="5"), "runs is '5', must be a whole number or None"),  # type: ignore[arg-type]
+        (lambda: rlrun.run({}, runs=True, steps=1.5), "runs is True|steps is 1.5"),  # type: ignore[arg-type]
+        (lambda: rlrun.run({}, output=3), "output is 3, must be a text or a path or None"),  # type: ignore[arg-type]
+        (lambda: rlrun.run({}, on_run=3), "on_run is 3, must be a function or None"),  # type: ignore[arg-type]
+        (lambda: rlrun.run({}, flags=[1]), r"flags\[0\] is 1, must be a text"),  # type: ignore[list-item]
+        (lambda: rlrun.run({}, resume="no"), "resume is 'no', must be True or False"),  # type: ignore[arg-type]
+        (lambda: rlrun.tune(7), "rlrun.tune: experiment is 7"),  # type: ignore[arg-type]
+        (lambda: rlrun.tune({}, flags=3), "rlrun.tune: flags is 3, must be a list"),  # type: ignore[arg-type]
+        (lambda: rlrun.compare(["o", "o"]), r"rlrun.compare: directories is \['o', 'o'\], must be a text or a path"),  # type: ignore[arg-type]
+        (lambda: rlrun.compare("o", scores={"c": [0, 1, 2]}), r"scores\['c'\] is \[0, 1, 2\], must be 2 values"),  # type: ignore[dict-item]
+        (lambda: rlrun.compare("o", scores={"c": ("a", 1)}), r"scores\['c'\]\[0\] is 'a', must be a number"),  # type: ignore[dict-item]
+        (lambda: rlrun.compare("o", margin={"c": "x"}), r"margin\['c'\] is 'x', must be a number"),  # type: ignore[dict-item]
+        (lambda: rlrun.sensitivity(3), "rlrun.sensitivity: directory is 3"),  # type: ignore[arg-type]
+        (lambda: rlrun.read_results(None), "directory is None, must be a text or a path"),  # type: ignore[arg-type]
+        (lambda: rlrun.Results(Path()).plot("reward", 1), "plot: path is 1, must be a text or a path or None"),  # type: ignore[arg-type]
+        (lambda: rlrun.Results(Path()).compare(alpha="x"), "rlrun.compare: alpha is 'x'"),  # type: ignore[arg-type]
+        (lambda: rlrun.Experiment(environments=5, agents=[], runs=1, steps=1), "Experiment: environments is 5"),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(call: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"output": "o", "flags": ["--out=zz"]}, "flags have '--out=zz': use the argument output"),
+        ({"flags": ["--out", "zz"]}, "use the argument output"),
+        ({"runs": 3, "flags": "--runs=4"}, "use the argument runs"),
+        ({"workers": 1, "flags": ["--workers", "2"]}, "use the argument workers"),
+        ({"overwrite": True, "flags": ["--resume"]}, "use the argument resume"),
+        ({"flags": ["--help"]}, "flags have '--help': rlrun.run reads what rlrun answers"),
+        ({"flags": ["--json=false"]}, "rlrun.run reads"),
+        ({"flags": ["--progress=json"]}, "use the argument progress"),
+        ({"runs": 3, "settings": {"runs": 4}}, "runs is given twice: as an argument, 3, and in settings"),
+        ({"seed": 3, "flags": ["--set", "seed=4"]}, "seed is given twice"),
+        (
+            {"settings": {"agents.0.params": {"x": [1, float("nan")]}}},
+            r"agents.0.params.x\[1\] is nan, and a config has",
+        ),
+        (
+            {"experiment": {"name": "x", "discount": np.float64("inf")}},
+            "discount is inf, and a config has finite numbers",
+        ),
+    ],
+)
+def test_arguments_that_contradict_each_other_are_refused(
+    arguments: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        rlrun.run(**({"experiment": {"name": "x"}, "progress": False} | arguments))
+    assert not list(tmp_path.iterdir())

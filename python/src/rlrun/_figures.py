@@ -46,7 +46,9 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
         order = results.summary[results.summary["metric"] == metric]
     except FileNotFoundError:  # of an experiment without csv: in the order of the alphabet
         order = frame
-    environments, agents = list(order["environment"].unique()), list(order["agent"].unique())
+    drawn = {column: set(frame[column]) for column in ("environment", "agent")}  # others have no such metric
+    environments = [e for e in order["environment"].unique() if e in drawn["environment"]]
+    agents = [a for a in order["agent"].unique() if a in drawn["agent"]]
     gains: dict[str, Any] = {}
     if (found := results._file("environments.json")).exists():
         try:
@@ -72,7 +74,8 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
                 axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
             late = here[here["step"] >= here["step"].max() / 20]  # the noise of the first steps sets no axis
             low, high = late[["mean", "ci_low"]].min(axis=None), late[["mean", "ci_high"]].max(axis=None)
-            axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
+            if math.isfinite(high - low):
+                axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
             axis.set(title=environment, xlabel="step", xscale="log" if log else "linear")
         for axis in axes[:, 0]:
             axis.set_ylabel(metric.replace("_", " "))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlrun._arguments import checked
 from rlrun._goodness import Goodness
 from rlrun.results import Results, _pandas, read_results
 
@@ -72,6 +73,7 @@ _WORDS = {
 }
 
 
+@checked
 def sensitivity(
     directory: str | Path, *, metric: str = "reward", scores: Mapping[str, tuple[float, float]] | None = None
 ) -> Sensitivity:

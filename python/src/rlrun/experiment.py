@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from rlrun._arguments import checked
 from rlrun.results import Results, read_results
 
 Component: TypeAlias = str | type | Mapping[str, Any]
@@ -36,6 +38,7 @@ class Experiment:
 
     """
 
+    @checked
     def __init__(
         self,
         *,
@@ -72,6 +75,7 @@ class Interrupted(KeyboardInterrupt):
     """The runs that ended; None if there is none."""
 
 
+@checked
 def run(
     experiment: Experiment | Mapping[str, Any] | str | Path,
     *,
@@ -110,6 +114,8 @@ def run(
         flags: Further flags of ``rlrun run``, such as ``["--verify=2"]``.
 
     Raises:
+        TypeError: An argument has a wrong type; the message names it.
+        ValueError: Flags or settings contradict an argument, or the experiment has a number that is not finite.
         ExperimentError: rlrun refused the experiment, or runs failed; then the error has the results.
         Interrupted: It was interrupted, by Ctrl-C or the notebook's stop button. The error has the results of the runs
             that ended; the same call goes on.
@@ -121,23 +127,24 @@ def run(
     command, config = [client.program(), "run", "--json", "--progress=json"], None
     if isinstance(experiment, (str, Path)):
         name = str(experiment)
-    elif not isinstance(experiment, (Experiment, Mapping)):
-        raise TypeError(f"an experiment is an rlrun.Experiment, a mapping or the path of a config, not {experiment!r}")
     else:
         name, config = "-", dict(experiment.config if isinstance(experiment, Experiment) else experiment)
         if output is None:
             label = re.sub(r"[^\w.-]+", "-", str(config.get("name") or "experiment").lower())
             output = config.get("output") or Path("results", label)
         config = _plain(config, Path(output))
-    given = {"out": output, "runs": runs, "steps": steps, "seed": seed, "workers": workers}
-    command += [f"--{flag}={value}" for flag, value in given.items() if value is not None]
-    command += [f"--set={key}={json.dumps(value, default=_number)}" for key, value in (settings or {}).items()]
+    given = {"output": output, "runs": runs, "steps": steps, "seed": seed, "workers": workers}
+    flags = [flags] if isinstance(flags, str) else list(flags)
+    _contradictions(given, settings or {}, flags)
+    names = {"output": "out"}
+    command += [f"--{names.get(key, key)}={value}" for key, value in given.items() if value is not None]
+    command += [f"--set={key}={_json(value, key)}" for key, value in (settings or {}).items()]
     command += ["--overwrite"] if overwrite else ["--resume"] * resume
     with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as answer:
-        json.dump(config, text, default=_number)
+        text.write(_json(config))
         text.seek(0)
         process = subprocess.Popen(
-            [*command, *([flags] if isinstance(flags, str) else flags), "--", name],
+            [*command, *flags, "--", name],
             stdin=text,
             stdout=answer,
             stderr=subprocess.PIPE,
@@ -167,6 +174,47 @@ def run(
     if host.state.get("failed"):
         error.results = _report(host.output)
     raise error
+
+
+def _contradictions(given: Mapping[str, Any], settings: Mapping[str, Any], flags: Sequence[str]) -> None:
+    """Raise ValueError where flags or settings say what an argument says."""
+    own = {
+        "--json": "",
+        "--help": "",
+        "-h": "",
+        "--progress": "progress",
+        "--resume": "resume",
+        "--overwrite": "overwrite",
+    }
+    own |= {"--out" if key == "output" else f"--{key}": key for key, value in given.items() if value is not None}
+    sets = [*settings]
+    for i, flag in enumerate(flags):
+        name, _, value = flag.partition("=")
+        if name in own:
+            cure = f"use the argument {own[name]}" if own[name] else "rlrun.run reads what rlrun answers"
+            raise ValueError(f"flags have {flag!r}: {cure}")
+        if name == "--set":
+            sets.append((value or "".join(flags[i + 1 : i + 2])).partition("=")[0])
+    if twice := [key for key in sets if given.get(key) is not None]:
+        raise ValueError(f"{twice[0]} is given twice: as an argument, {given[twice[0]]!s}, and in settings or flags")
+
+
+def _json(value: Any, where: str = "") -> str:
+    """Return a config, or a part of it, as JSON; raise ValueError that names a number that is not finite."""
+    try:
+        return json.dumps(value, default=_number, allow_nan=False)
+    except ValueError:
+        plain = json.loads(json.dumps(value, default=_number))
+        raise ValueError(f"{_not_finite(plain, where)}, and a config has finite numbers") from None
+
+
+def _not_finite(x: Any, where: str) -> str:
+    """Return where in a config there is a number that is not finite, and what it is; nothing if nowhere."""
+    if isinstance(x, Mapping):
+        return next(filter(None, (_not_finite(v, f"{where}.{k}" if where else k) for k, v in x.items())), "")
+    if isinstance(x, list):
+        return next(filter(None, (_not_finite(v, f"{where}[{i}]") for i, v in enumerate(x))), "")
+    return f"{where} is {x}" if isinstance(x, float) and not math.isfinite(x) else ""
 
 
 _EXPLORATION = {"exploration", "exploration.rule", "exploration.options"}

@@ -19,6 +19,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlrun._arguments import checked
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
@@ -122,6 +124,7 @@ class Results:
         options |= {"alpha": alpha, "correction": correction, "unpaired": unpaired, "scores": scores}
         return compare(self.directory, **options)
 
+    @checked
     def plot(self, metric: str = "reward", path: str | Path | None = None, *, log: bool = False) -> Figure:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
@@ -223,6 +226,7 @@ def _estimate(row: Mapping[str, float]) -> str:
     return f"{mean:.{max(4, 2 + math.ceil(math.log10(abs(mean) / half or 1)))}g} ± {half:.2g}"
 
 
+@checked
 def read_results(directory: str | Path) -> Results:
     """Read the output directory of an experiment.
 
@@ -281,6 +285,7 @@ class Comparison:
         return _pandas().DataFrame(rows, columns=["agent", "tau", "value", "ci_low", "ci_high"])
 
 
+@checked
 def compare(
     *directories: str | Path,
     metric: str | None = None,

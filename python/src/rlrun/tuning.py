@@ -21,8 +21,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlrun._arguments import checked
 from rlrun._goodness import Goodness
-from rlrun.experiment import _CLASS, Experiment, ExperimentError, _number, _plain, run
+from rlrun.experiment import _CLASS, Experiment, ExperimentError, _json, _number, _plain, run
 from rlrun.results import Comparison, Results, _estimate, _pandas
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Tuning:
         return [t for t in self.tried if t.agent == agent]
 
 
+@checked
 def tune(
     experiment: Experiment | Mapping[str, Any] | str | Path,
     *,
@@ -159,8 +161,8 @@ def tune(
 
 def _run(config: dict[str, Any], output: Path, progress: bool, flags: Sequence[str]) -> Results:
     """Run an experiment with its own runs and seed, whatever RLRUN_RUNS and RLRUN_SEED say of the whole search."""
-    own = [f"--{key}={config[key]}" for key in ("runs", "seed") if key in config]
-    return run(config, output=output, progress=progress, flags=[*own, *flags])
+    runs, seed = config.get("runs"), config.get("seed")
+    return run(config, output=output, runs=runs, seed=seed, progress=progress, flags=flags)
 
 
 def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, An
     """Return a config as the host reads it, from a file or the standard input; raise ValueError if tune is wrong."""
     from rlrun.client import program  # noqa: PLC0415
 
-    command, given = [program(), "tune", "--print", "--", name], json.dumps(config, default=_number)
+    command, given = [program(), "tune", "--print", "--", name], _json(config)
     done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         said = re.sub(r"(?m)^(rlrun: )?(stdin:\d+: )?", "", done.stderr.strip())
