@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rlrun/rlrun/framework/internal/brief"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -51,21 +52,11 @@ func (s Stream) differs(o Stream) string {
 		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params},
 	} {
 		if part.a != part.b {
-			return fmt.Sprintf("%s differ (%s and %s)", part.name, brief(part.a), brief(part.b))
+			a, b := brief.Texts(fmt.Sprint(part.a), fmt.Sprint(part.b))
+			return fmt.Sprintf("%s differ (%s and %s)", part.name, a, b)
 		}
 	}
 	return ""
-}
-
-func brief(v any) string {
-	text := fmt.Sprint(v)
-	switch {
-	case text == "":
-		return "none"
-	case len(text) > 40:
-		return text[:37] + "…"
-	}
-	return text
 }
 
 // Correction adjusts p values for their number.

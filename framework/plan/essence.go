@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/internal/brief"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -80,39 +81,20 @@ func firstDifference(path string, a, b any) (where, was, is string) {
 			}
 		}
 	}
-	was, is = brief(a, b)
+	was, is = brief.Texts(asJSON(a), asJSON(b))
 	return path, was, is
 }
 
-// brief returns two values as JSON, shortened to the part in which they differ.
-func brief(a, b any) (string, string) {
-	text := func(v any) []rune {
-		if v == nil {
-			return []rune("absent")
-		}
-		data, err := json.Marshal(v)
-		if err != nil {
-			return []rune(fmt.Sprint(v))
-		}
-		return []rune(string(data))
+// asJSON writes a decoded value.
+func asJSON(v any) string {
+	if v == nil {
+		return "absent"
 	}
-	const most, before = 60, 20
-	x, y := text(a), text(b)
-	same := 0
-	for same < min(len(x), len(y)) && x[same] == y[same] {
-		same++
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
 	}
-	cut := func(r []rune) string {
-		begin, end := "", ""
-		if len(r) > most && same > before {
-			begin, r = "…", r[same-before:]
-		}
-		if len(r) > most {
-			r, end = r[:most], "…"
-		}
-		return begin + string(r) + end
-	}
-	return cut(x), cut(y)
+	return string(data)
 }
 
 // essence is the config as decoded JSON, without what cannot change a record.

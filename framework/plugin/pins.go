@@ -133,7 +133,7 @@ func (p *Pins) CheckSources(lock string, sources map[string]string, reference st
 
 // isSource tells what only a process can report from a file.
 func isSource(name string) bool {
-	return strings.HasPrefix(name, moduleKind) || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
+	return strings.HasPrefix(name, moduleKind) || strings.HasPrefix(name, "class ") || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
 }
 
 // isFact tells what a process says of its machine: no code, and so not pinned.

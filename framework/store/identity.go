@@ -249,8 +249,8 @@ func (p *PluginProvenance) code() result.Code {
 		if code[name] != "" {
 			name = fmt.Sprintf("%s, argument %d", name, i+1)
 		}
-		if digest := p.Files[arg]; digest != "" {
-			code[name] = digest
+		if digest := p.Files[arg]; digest != "" && p.Sources["class "+name] == "" {
+			code[name] = digest // of a class, what the file says counts: it is in Sources
 		}
 	}
 	return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
 import json
 import math
 import os
@@ -776,3 +777,28 @@ def test_arguments_that_contradict_each_other_are_refused(
     with pytest.raises(ValueError, match=message):
         rlrun.run(**({"experiment": {"name": "x"}, "progress": False} | arguments))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_class_in_two_directories_is_one_task(tmp_path: Path) -> None:
+    """Each process writes other bytes of it. Runs are pairs if the class is the same, wherever it was run."""
+    script = inspect.getsource(Walk).replace("class Walk(", "class Script(")
+    start = "import sys, rlrun\nfrom dataclasses import dataclass\nfrom typing import Literal\n"
+    experiment = "{'environments': [Script], 'agents': [sys.argv[2]], 'runs': 8, 'steps': 60, 'seed': 1}"
+    end = f"\nrlrun.run({experiment}, output=sys.argv[1])"
+
+    def run(output: str, agent: str, source: str) -> None:
+        path = tmp_path / "script.py"
+        path.write_text(start + source + end)
+        done = subprocess.run([sys.executable, path, output, agent], cwd=tmp_path, capture_output=True, text=True)  # noqa: PLW1510
+        assert done.returncode == 0, done.stderr
+
+    run("one", "q-learning", script)
+    run("two", "random", script)
+    pickles = [next((tmp_path / name / "programs").glob("*.pickle")) for name in ("one", "two")]
+    assert pickles[0].name == pickles[1].name
+    assert pickles[0].read_bytes() != pickles[1].read_bytes()
+    assert rlrun.compare(tmp_path / "one", tmp_path / "two").comparisons["paired"].all()
+    run("other", "random", script.replace("float(self.place == self.length)", "0.5 * (self.place == self.length)"))
+    with pytest.raises(ValueError, match=r"plugins differ \(.*Script-.* and .*Script-"):
+        rlrun.compare(tmp_path / "one", tmp_path / "other")

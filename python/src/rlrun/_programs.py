@@ -31,7 +31,7 @@ from linecache import getlines
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
-from rlrun import _pickles
+from rlrun import _pickles, _sources
 from rlrun._sources import _is_installed, _is_standard
 from rlrun.rules import OptionSource, Rule, VectorRule
 from rlrun.serve import Kind, check_host, serve, serve_plugin
@@ -127,8 +127,7 @@ def _write(cls: type, output: Path) -> str:
     except Exception as e:
         raise TypeError(f"{cls.__name__} uses something that no other process can have: {e}") from e
     meaning = _pickles.meaning(data.getvalue())
-    identity = hashlib.sha256(_PYTHON.encode() + meaning)
-    path = output / FOLDER / f"{cls.__name__[:64]}-{identity.hexdigest()[:16]}.pickle"
+    path = output / FOLDER / f"{cls.__name__[:64]}-{_identity(meaning)[:16]}.pickle"
     for own in (path.parent, path):
         if own.is_symlink():
             raise ValueError(f"{own} is a link, and nothing is written through links in an output directory: remove it")
@@ -140,6 +139,10 @@ def _write(cls: type, output: Path) -> str:
     replace(path.with_suffix(".py"), "\n".join("".join(getlines(file)) for file in files).encode())
     replace(path, header.encode() + b"\n" + data.getvalue())
     return str(path)
+
+
+def _identity(meaning: bytes) -> str:
+    return hashlib.sha256(_PYTHON.encode() + meaning).hexdigest()
 
 
 def _load_named(f: types.FunctionType) -> None:
@@ -186,6 +189,7 @@ def _read(name: str) -> Any:
         sys.exit(
             f"{name} was written by Python {made['python']}, and this is {_PYTHON}: the class must be written anew"
         )
+    _sources.said[f"class {Path(name).name}"] = "sha256:" + _identity(_pickles.meaning(data))
     cls, hints = pickle.loads(data)
     for owner, (attributes, arguments) in hints.items():
         if attributes:
