@@ -213,6 +213,48 @@ def test_the_loss_is_of_the_steps_that_are_learned_from(mask: float) -> None:
     assert np.isnan(made).any() == (mask < 0.1)  # where no member learned, the loss is not known
 
 
+def judged(members: int, scale: float, steps: int = 1500) -> float:
+    """Return the calibration of members whose values are normal, as are the returns; values are scaled."""
+    agent = opened(
+        small(members=members, gamma=0.0, target=4, warmup=10**6, capacity=50, behaviour="epsilon", epsilon=1.0)
+    )
+    rng = np.random.default_rng(3)
+    agent._values = lambda *_: scale * rng.normal(size=(1, members, 1, 3)).astype(np.float32)
+    for _ in range(steps):
+        agent.select_actions(slice(None), np.array([2]))
+        one, end = np.array([2]), np.array([True])
+        agent.update(slice(None), rlrun.Transitions(one, one, rng.normal(size=1), one, end, ~end))
+    return agent.measure(0)["calibration"]
+
+
+@pytest.mark.parametrize("members", [3, 9])
+def test_returns_as_drawn_as_the_members_are_calibrated(members: int) -> None:
+    """With ε = 1 actions do not depend on values: each place of K + 1 is as probable. Off by 4 deviations: 6e-5."""
+    p = (members - 1) / (members + 1)
+    assert abs(judged(members, 1) - p) < 4 * np.sqrt(p * (1 - p) / 1500)
+    assert judged(members, 0.1) < p / 2 < p < judged(members, 10)  # members that are too sure, and not sure enough
+
+
+def test_a_return_is_that_of_the_rest_of_the_episode() -> None:
+    agent = opened(small(gamma=0.5, warmup=99, capacity=9))
+    one, false = np.array([2]), np.array([False])
+
+    def episode(rewards, claims, *, terminated: bool) -> float:
+        for n, (r, claim) in enumerate(zip(rewards, claims, strict=True)):
+            agent.claims[0, agent.steps[0] % 9] = claim
+            end = np.array([n == len(rewards) - 1])
+            ends = (end, false) if terminated else (false, end)
+            agent.update(slice(None), rlrun.Transitions(one, one, np.array([float(r)]), one, *ends))
+        return agent.measure(0)["calibration"]
+
+    low_high = [(3, 3), (3.9, 4.1), (4.1, 5), (0, 9)]  # of the returns 3, 4, 4 and 0
+    for _ in range(3):  # over the end of what is kept
+        assert episode([1, 2, 4, 0], low_high, terminated=True) == 3 / 4
+    assert np.isnan(episode([1, 2, 4, 0], low_high, terminated=False))  # what is cut off weighs 1/16
+    assert episode([1] * 8, [(1.9, 2)] * 8, terminated=False) == 1.0  # the first two alone are known
+    assert episode([0] * 20, [(0, 0)] * 20, terminated=True) == 1.0  # the last nine are kept
+
+
 @pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
 def test_a_lane_has_the_same_bytes_with_any_others(spec) -> None:
     of_lane_0 = set()

@@ -6,6 +6,7 @@ depend on how many lanes there are.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ LONGEST = 10_000
 
 _REPEATS = np.cumsum(1.0 / np.arange(1, LONGEST + 1) ** 2)
 _FOR_ALL: Sequence[float] = (0.0,)
+_UNSEEN = 0.01
+"""The weight of what follows a truncated episode, below which the return up to there is known well enough."""
 
 
 _EPSILON = ("epsilon", "epsilon_start", "decay")
@@ -35,7 +38,7 @@ class _Networks(rlrun.VectorAgent):
     """What agents with Q-networks share: kept steps, updates, behaviours, saving."""
 
     preferred_lanes = 4  # more gain nothing, and end later
-    metrics = (
+    metrics: Sequence[rlrun.Metric] = (
         rlrun.Metric("loss", doc="Mean squared error of an update, over members and the steps that they learn from."),
         rlrun.Metric("spread", doc="Standard deviation of an action's value over the members, where it acted."),
     )
@@ -124,10 +127,12 @@ class _Networks(rlrun.VectorAgent):
             column(seen, *space.shape), column(np.int32), column(np.float32), column(np.float32),
             column(seen, *space.shape), column(np.bool_, self.members if self.mask < 1 else 0),
         )  # fmt: skip
-        counts = (np.zeros(lanes, np.int64) for _ in range(6))
-        self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
+        self.claims = column(np.float32, 2)[:, :, : 2 * (self.members > 1)]
+        counts = (np.zeros(lanes, np.int64) for _ in range(7))
+        self.steps, self.began, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
         self.loss, self.spread = np.full(lanes, np.nan), np.zeros(lanes)
-        self.sums, self.counts = np.zeros((lanes, 2)), np.zeros((lanes, 2), np.int64)  # since the last measure
+        measured = (lanes, len(self.metrics))
+        self.sums, self.counts = np.zeros(measured), np.zeros(measured, np.int64)  # since the last measure
         self.states: list[State | None] = [None] * lanes
         self._compile()
 
@@ -171,6 +176,28 @@ class _Networks(rlrun.VectorAgent):
             self.drawn[done] = self.rng.integers(done, self.members)
             self.left[done] = 0
             self.episodes[done] += 1
+            if self.members > 1:
+                for lane, terminated in zip(done, t.terminated[t.terminated | t.truncated], strict=True):
+                    self._judge(lane, terminated)
+            self.began[done] = self.steps[done]
+
+    def _claim(self, lanes: rlrun.Lanes, q: NDArray[np.float32], actions: NDArray[np.int64]) -> None:
+        """Note the lowest and the highest value of the actions taken, over the members."""
+        if self.members > 1:
+            values = np.take_along_axis(q, actions[:, None, None], 2)[..., 0]
+            at = self.lane[lanes], self.steps[lanes] % self.capacity
+            self.claims[at] = np.stack([values.min(1), values.max(1)], 1)
+
+    def _judge(self, lane: int, terminated: bool) -> None:
+        """Compare the returns of an episode that has ended with what was claimed at its steps, if they are kept."""
+        n = min(self.steps[lane] - self.began[lane], self.capacity)
+        places = np.arange(self.steps[lane] - n, self.steps[lane]) % self.capacity
+        rewards = self.kept.rewards[lane, places].tolist()
+        returns = np.array(list(itertools.accumulate(reversed(rewards), lambda g, r: r + self.gamma * g))[::-1])
+        known = np.full(n, True) if terminated else self.gamma ** np.arange(n, 0, -1) <= _UNSEEN
+        low, high = self.claims[lane, places].T
+        self.sums[lane, 2] += ((low <= returns) & (returns <= high) & known).sum()
+        self.counts[lane, 2] += known.sum()
 
     def _learn(self, lanes: NDArray[np.int64]) -> None:
         """Update the networks of these lanes."""
@@ -226,18 +253,18 @@ class _Networks(rlrun.VectorAgent):
         values = self._values(lanes, observations)
         self.spread[lanes] = values[:, :, 0].std(1).mean(1)
         now = np.stack([self.loss[lanes], self.spread[lanes]], 1)
-        self.sums[lanes] += np.where(np.isnan(now), 0, now)
-        self.counts[lanes] += ~np.isnan(now)
+        self.sums[lanes, :2] += np.where(np.isnan(now), 0, now)
+        self.counts[lanes, :2] += ~np.isnan(now)
         return values
 
     def select_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
         """Act by the behaviour."""
         q = self._look(lanes, observations)[:, :, 0]
-        if self.behaviour == "member":
-            q = np.take_along_axis(q, self.drawn[lanes][:, None, None], 1)
-        actions: NDArray[np.int64] = q.mean(1).argmax(1)
+        followed = np.take_along_axis(q, self.drawn[lanes][:, None, None], 1) if self.behaviour == "member" else q
+        actions: NDArray[np.int64] = followed.mean(1).argmax(1)
         if self.behaviour in ("epsilon", "z"):
             actions = self._explored(lanes, actions)
+        self._claim(lanes, q, actions)
         return actions + self.action.start
 
     def _explored(self, lanes: rlrun.Lanes, greedy: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -260,11 +287,11 @@ class _Networks(rlrun.VectorAgent):
         return actions + self.action.start
 
     def measure(self, lane: int) -> dict[str, float]:
-        """Return the means of loss and spread over the steps since the last call. At first there is no loss."""
+        """Return the means of the metrics over the steps since the last call. At first there is no loss."""
         with np.errstate(invalid="ignore"):
             means = self.sums[lane] / self.counts[lane]
         self.sums[lane], self.counts[lane] = 0, 0
-        return dict(zip(("loss", "spread"), means.tolist(), strict=True))
+        return dict(zip((m.name for m in self.metrics), means.tolist(), strict=True))
 
     def save(self, lane: int) -> bytes:
         """Return networks, moments, kept steps, counts and random numbers of a lane."""
@@ -272,7 +299,7 @@ class _Networks(rlrun.VectorAgent):
         return rlrun.pack({
             "agent": type(self).id, "design": self.design._asdict(), "jax": jax.__version__,
             "state": jax.tree.map(np.asarray, self._state(lane))._asdict(),
-            "kept": [column[lane, :kept] for column in self.kept], "numbers": [c[lane] for c in self._numbers()],
+            "kept": [column[lane, :kept] for column in self._columns()], "numbers": [c[lane] for c in self._numbers()],
         })  # fmt: skip
 
     def load(self, lane: int, state: bytes) -> None:
@@ -290,7 +317,7 @@ class _Networks(rlrun.VectorAgent):
         empty = networks.draw(self.design, np.zeros)._asdict()
         if _shapes(saved["numbers"]) != _shapes([column[lane] for column in self._numbers()]):
             raise rlrun.Error(f"this is no {type(self).id} that this version saved", lane=lane)
-        room = [column[lane, : min(saved["numbers"][0], self.capacity)] for column in self.kept]
+        room = [column[lane, : min(saved["numbers"][0], self.capacity)] for column in self._columns()]
         if _shapes(saved["state"]) != _shapes(empty) or _shapes(saved["kept"]) != _shapes(room):
             raise rlrun.Error("the saved agent has arrays of other shapes, or a capacity other than here", lane=lane)
         if saved["jax"] != jax.__version__:
@@ -305,9 +332,13 @@ class _Networks(rlrun.VectorAgent):
         for column, number in zip(self._numbers(), saved["numbers"], strict=True):
             column[lane] = number
 
+    def _columns(self) -> list[NDArray[Any]]:
+        """List the columns with an entry a kept step."""
+        return [*self.kept, self.claims]
+
     def _numbers(self) -> list[NDArray[Any]]:
         """List the columns with a number a lane; that of the steps is the first."""
-        counts = [self.steps, self.episodes, self.drawn, self.option, self.left, self.repeated]
+        counts = [self.steps, self.began, self.episodes, self.drawn, self.option, self.left, self.repeated]
         return [*counts, self.loss, self.spread, self.sums, self.counts, self.rng.state]
 
 
@@ -366,6 +397,14 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
     """
 
     id = "rlrun/deep-bootstrap-q@1"
+    metrics: Sequence[rlrun.Metric] = (
+        *_Networks.metrics,
+        rlrun.Metric(
+            "calibration",
+            doc="Share of returns that lie between the lowest and the highest value of the members, which should be "
+            "(K − 1)/(K + 1).",
+        ),
+    )
     members: int = rlrun.param(20, "K, the number of networks.", minimum=1)
     prior: tuple[float, ...] = rlrun.param(
         (5.0,), "By what the prior networks are multiplied: one number, or several that members take in turns."
@@ -446,7 +485,9 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         q, option = self._look(lanes, observations)[:, :, 0], self.option[lanes]
         by = np.concatenate([q.mean(1).argmax(1)[:, None], q.argmax(2)], 1)
         followed = np.take_along_axis(by, np.minimum(option, self.members)[:, None], 1)[:, 0]
-        return np.where(option > self.members, option - self.members - 1, followed) + self.action.start
+        actions = np.where(option > self.members, option - self.members - 1, followed)
+        self._claim(lanes, q, actions)
+        return actions + self.action.start
 
     def greedy_policy(self, lane: int) -> NDArray[np.int64]:
         """Return the best actions by the members' mean, in every state."""
