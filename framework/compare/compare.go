@@ -279,7 +279,6 @@ func shortList(labels []string) string {
 // compare fills in Comparisons.
 func (c *comparer) compare(pairs [][2]int) error {
 	draws := c.draws(len(pairs) * len(c.Environments))
-	reasons := map[string]bool{}
 	type job struct {
 		a, b *ComparedAgent
 		x, y *sample
@@ -318,12 +317,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && !slices.Equal(ma.Windows(c.Config.Metric), mb.Windows(c.Config.Metric)) {
 				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the steps at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, ErrOtherGrid)
 			}
-			for _, note := range p.notes {
-				if !reasons[note] {
-					reasons[note] = true
-					c.Notes = append(c.Notes, note)
-				}
-			}
+			c.note(p.notes)
 			if p, ok := tukey[pair]; ok {
 				one.Tukey = p
 			}
@@ -479,6 +473,15 @@ func (c *comparer) pairing(env string, agents [2]int) (p pairing, err error) {
 		p.notes = append(p.notes, text+".")
 	}
 	return p, nil
+}
+
+// note adds notes that are not there yet.
+func (c *comparer) note(notes []string) {
+	for _, note := range notes {
+		if !slices.Contains(c.Notes, note) {
+			c.Notes = append(c.Notes, note)
+		}
+	}
 }
 
 // sameProgram leaves out the runs that both have and in which the environment was not one program.

@@ -105,7 +105,7 @@ func TestNotesOfTheExperiment(t *testing.T) {
 	r := compared(t, []*Input{in, other}, usual)
 	var latex strings.Builder
 	must.Do(t, WriteLaTeX(&latex, r))
-	for _, want := range []string{"d: Runs are not independent.", "d: Mixed: runs of different programs are in one mean: rlrun (1, 2).", "e: Something else."} {
+	for _, want := range []string{"d: Runs are not independent.", "d: Mixed: runs were made by different programs: rlrun (1, 2).", "e: Something else."} {
 		n := len(slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return note != want }))
 		if n != 1 {
 			t.Errorf("%q is said %d times: %q", want, n, r.Notes)
@@ -294,7 +294,7 @@ func TestProgramsDecidePairing(t *testing.T) {
 		"loaded in one":  {later(made("a", old), "module maze", "sha256:1"), made("b", old), "", 8},
 	} {
 		inputs := []*Input{tt.b, tt.a}
-		_, powerErr := Powers(inputs, usual, map[string]float64{"": 1}, 0.8)
+		_, _, powerErr := Powers(inputs, usual, map[string]float64{"": 1}, 0.8)
 		r, err := Compare(inputs, usual)
 		if tt.why != "" {
 			free := compared(t, inputs, with(func(o *Config) { o.Unpaired = true }))

@@ -58,7 +58,7 @@ func (c *comparer) say() {
 		said = append(said, in)
 		notes := slices.Concat(in.Summary.Meta.Notes, in.Summary.LostDigits())
 		if in.Summary.Mixed != "" {
-			notes = append(notes, "Mixed: runs of different programs are in one mean: "+in.Summary.Mixed)
+			notes = append(notes, in.Summary.MixedNote())
 		}
 		for _, note := range notes {
 			c.Notes = append(c.Notes, fmt.Sprintf("%s: %s.", in.Dir, note))

@@ -179,7 +179,8 @@ func TestPowerHolds(t *testing.T) {
 	x := normal(rng, 12, 0, 1)
 	y := normal(rng, 12, 0, 1)
 	in := experiment("pilot", 1, []string{"a", "b"}, [][]float64{x, y})
-	s := must.Get(Powers([]*Input{in}, usual, map[string]float64{"": 1.2}, 0.8))(t)[0]
+	powers, _ := must.Get2(Powers([]*Input{in}, usual, map[string]float64{"": 1.2}, 0.8))(t)
+	s := powers[0]
 	decided := 0
 	for range 1000 {
 		if p, _ := stat.SignFlip(normal(rng, s.Needed, 1.2, float64(s.SD)), 9999, rng.Uint64()); p <= 0.05 {
@@ -191,21 +192,21 @@ func TestPowerHolds(t *testing.T) {
 	}
 	// Three agents are two comparisons; fewer than two runs say nothing.
 	in = experiment("pilot", 1, []string{"a", "b", "c"}, [][]float64{x, y, append(normal(rng, 1, 0, 1), slices.Repeat([]float64{math.NaN()}, 11)...)})
-	two := must.Get(Powers([]*Input{in}, usual, map[string]float64{"env 0": 1.2}, 0.8))(t)
+	two, _ := must.Get2(Powers([]*Input{in}, usual, map[string]float64{"env 0": 1.2}, 0.8))(t)
 	if two[0].Alpha != 0.025 || two[0].Needed <= s.Needed || two[1].Needed != 0 || !math.IsNaN(float64(two[1].Detectable)) {
 		t.Errorf("%+v", two)
 	}
 	for _, bad := range []map[string]float64{{}, {"env 1": 1}, {"": -1}} {
-		if _, err := Powers([]*Input{in}, usual, bad, 0.8); err == nil {
+		if _, _, err := Powers([]*Input{in}, usual, bad, 0.8); err == nil {
 			t.Errorf("differences %v are accepted", bad)
 		}
 	}
-	if _, err := Powers([]*Input{in}, usual, map[string]float64{"": 1}, 1); err == nil {
+	if _, _, err := Powers([]*Input{in}, usual, map[string]float64{"": 1}, 1); err == nil {
 		t.Error("power 1 is accepted")
 	}
 	low := usual
 	low.Alpha = 0.5
-	if p, err := Powers([]*Input{in}, low, map[string]float64{"": 1}, 0.01); err == nil || !strings.Contains(err.Error(), "power 0.01 is not above the level of a comparison, 0.") {
+	if p, _, err := Powers([]*Input{in}, low, map[string]float64{"": 1}, 0.01); err == nil || !strings.Contains(err.Error(), "power 0.01 is not above the level of a comparison, 0.") {
 		t.Errorf("%v: %+v", err, p)
 	}
 }

@@ -28,21 +28,23 @@ type Power struct {
 	// Cautious is Needed with the upper 80 % limit of the standard deviation in place of its
 	// estimate, which is uncertain (Browne 1995).
 	Cautious int `json:"cautious,omitempty"`
+	// Programs is "mixed" if different programs made the runs of a directory.
+	Programs string `json:"programs,omitempty"`
 }
 
 // Powers says for each comparison of Compare how many runs decide a difference with the given
 // power, in (0,1) and above the level of one comparison. differences are by environment; "" is of all others. All comparisons are
-// corrected for by Bonferroni's bound, which is that of Holm's first step.
-func Powers(inputs []*Input, o Config, differences map[string]float64, power float64) ([]Power, error) {
+// corrected for by Bonferroni's bound, which is that of Holm's first step. notes say what limits the
+// numbers.
+func Powers(inputs []*Input, o Config, differences map[string]float64, power float64) (out []Power, notes []string, err error) {
 	if !(power > 0 && power < 1) {
-		return nil, fmt.Errorf("power must be in (0,1), not %v", power)
+		return nil, nil, fmt.Errorf("power must be in (0,1), not %v", power)
 	}
 	o.Margins = differences // they are checked alike
 	c, pairs, err := prepare(inputs, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []Power
 	for _, env := range c.Environments {
 		for _, p := range pairs {
 			a, b := &c.Agents[p[0]], &c.Agents[p[1]]
@@ -52,11 +54,15 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 			}
 			s := Power{Environment: env, A: a.Label, B: b.Label, Difference: c.margin(env)}
 			if math.IsNaN(s.Difference) {
-				return nil, fmt.Errorf("no difference is given for %s", env)
+				return nil, nil, fmt.Errorf("no difference is given for %s", env)
 			}
 			how, err := c.pairing(env, p)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
+			}
+			c.note(how.notes)
+			if a.input.Summary.Mixed != "" || b.input.Summary.Mixed != "" {
+				s.Programs = "mixed"
 			}
 			if s.Paired = how.paired; s.Paired {
 				d, _, _ := pair(how.x, how.y)
@@ -68,16 +74,18 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no two of these agents are run in one environment")
+		return nil, nil, errors.New("no two of these agents are run in one environment")
 	}
 	for i := range out {
 		s := &out[i]
 		if s.Alpha = o.Alpha / float64(len(out)); power <= s.Alpha {
-			return nil, fmt.Errorf("power %v is not above the level of a comparison, %.4g: tests decide as often where there is no difference", power, s.Alpha)
+			return nil, nil, fmt.Errorf("power %v is not above the level of a comparison, %.4g: tests decide as often where there is no difference", power, s.Alpha)
 		}
 		s.plan(power)
 	}
-	return out, nil
+	c.say()
+	c.otherPrograms()
+	return out, c.Notes, nil
 }
 
 func deviation(values []float64) float64 {

@@ -33,6 +33,15 @@ type Summary struct {
 	counts map[cell]int
 }
 
+// MixedNote says in a sentence, without its full stop, which programs differ between runs; "" if none
+// does. Every reader of the summary shows it.
+func (s *Summary) MixedNote() string {
+	if s.Mixed == "" {
+		return ""
+	}
+	return "Mixed: runs were made by different programs: " + s.Mixed
+}
+
 // measured names what a row or a curve is of.
 type measured struct {
 	environment, agent string

@@ -73,7 +73,7 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 		}
 	}
 	if s.Mixed != "" {
-		if _, err := fmt.Fprintf(w, "Mixed: runs of different programs are in one mean: %s.\n", s.Mixed); err != nil {
+		if _, err := fmt.Fprintln(w, s.MixedNote()+"."); err != nil {
 			return err
 		}
 	}

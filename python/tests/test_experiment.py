@@ -802,3 +802,22 @@ def test_a_class_in_two_directories_is_one_task(tmp_path: Path) -> None:
     run("other", "random", script.replace("float(self.place == self.length)", "0.5 * (self.place == self.length)"))
     with pytest.raises(ValueError, match=r"plugins differ \(.*Script-.* and .*Script-"):
         rlrun.compare(tmp_path / "one", tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_results_say_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of an environment before and after it was changed are told apart wherever they are shown."""
+    monkeypatch.chdir(tmp_path)
+    source = "import rlrun\nfrom typing import Literal\nfrom dataclasses import dataclass\n" + inspect.getsource(Walk)
+    agent = {"plugin": "q-learning", "sweep": {"gamma": [0.5, 0.9]}}
+    experiment = {"environments": [{"plugin": sys.executable, "args": ["walk.py"]}], "agents": [agent], **SMALL}
+    for runs, flags in ((6, []), (12, ["--mixed"])):
+        Path("walk.py").write_text(source + f"\nrlrun.serve(Walk)  # {runs}\n")
+        results = rlrun.run(experiment, output="out", runs=runs, flags=flags, progress=False)
+        mixed = bool(flags)
+        assert bool(results.mixed) is mixed
+        assert ("Mixed: runs were made by different programs" in results._repr_html_()) is mixed
+        assert results.plot().axes[0].get_title().endswith(" (mixed programs)") is mixed
+    found = rlrun.sensitivity("out", scores={results.runs["environment"][0]: (0, 1)})
+    assert "Mixed: runs were made by different programs: plugin" in repr(found)
+    assert set(found.table["programs"]) == {"mixed"}

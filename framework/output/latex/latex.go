@@ -19,7 +19,7 @@ func write(s *output.Results, directory string) ([]string, error) {
 	return []string{name}, output.File(directory, name, func(w io.Writer) error {
 		fmt.Fprintln(w, "% Means over runs with half of their 95 % intervals. Needs \\usepackage{booktabs}.")
 		if s.Summary.Mixed != "" {
-			fmt.Fprintf(w, "%% Mixed: runs of different programs are in one mean: %s.\n", result.LaTeX(s.Summary.Mixed))
+			fmt.Fprintf(w, "%% %s.\n", result.LaTeX(s.Summary.MixedNote()))
 		}
 		for _, notice := range s.Summary.Notices {
 			fmt.Fprintf(w, "%% Notice: %s.\n", result.LaTeX(notice))

@@ -144,7 +144,7 @@ type definition struct{ Title, Text string }
 func notices(s *result.Summary, page Page) []string {
 	out := []string{}
 	if s.Mixed != "" {
-		out = append(out, fmt.Sprintf("Mixed: runs of different programs are in one mean: %s. The identities are those of provenance.json.", s.Mixed))
+		out = append(out, s.MixedNote()+". The identities are those of provenance.json.")
 	}
 	for _, n := range s.Notices {
 		out = append(out, strings.TrimSuffix(n, ".")+".")

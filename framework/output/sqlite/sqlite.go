@@ -65,7 +65,7 @@ CREATE TABLE failures (
 	steps INTEGER NOT NULL, error TEXT NOT NULL,
 	PRIMARY KEY (environment, agent, run)
 ) WITHOUT ROWID;
--- a row if runs of different programs are in one mean: which
+-- a row if runs were made by different programs: which
 CREATE TABLE mixed (programs TEXT NOT NULL);
 `
 

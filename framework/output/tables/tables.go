@@ -29,6 +29,7 @@ type (
 		Status      string `parquet:"status,dict"`
 		Steps       int64  `parquet:"steps"`
 		Episodes    int64  `parquet:"episodes"`
+		Programs    string `parquet:"programs,dict"`
 		Error       string `parquet:"error"`
 	}
 	// outcomeRow is the value of a run: of a cumulative metric the last, of another the
@@ -58,7 +59,7 @@ type (
 )
 
 func runRows(_ *output.Results, r *result.Record) []runRow {
-	return []runRow{{r.Environment, r.Agent, int64(r.Run), string(r.Status), int64(r.Steps), int64(r.Episodes), r.Error}}
+	return []runRow{{r.Environment, r.Agent, int64(r.Run), string(r.Status), int64(r.Steps), int64(r.Episodes), r.Programs.String(), r.Error}}
 }
 
 func curveRows(s *output.Results, r *result.Record) (rows []curveRow) {

@@ -55,6 +55,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             gains = {name: task.get("gain") for name, task in json.loads(found.read_text("utf-8")).items()}
         except (ValueError, AttributeError) as e:
             raise ValueError(f"{found} is damaged: {e}") from None
+    mixed = " (mixed programs)" if results.mixed else ""
     columns = min(3, len(environments))
     rows = math.ceil(len(environments) / columns)
     size = (max(3.4, 2.3 * columns), 2.0 * rows + 0.3)
@@ -76,7 +77,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             low, high = late[["mean", "ci_low"]].min(axis=None), late[["mean", "ci_high"]].max(axis=None)
             if math.isfinite(high - low):
                 axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
-            axis.set(title=environment, xlabel="step", xscale="log" if log else "linear")
+            axis.set(title=environment + mixed, xlabel="step", xscale="log" if log else "linear")
         for axis in axes[:, 0]:
             axis.set_ylabel(metric.replace("_", " "))
         figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(agents)))

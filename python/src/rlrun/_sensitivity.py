@@ -14,7 +14,7 @@ import numpy as np
 
 from rlrun._arguments import checked
 from rlrun._goodness import Goodness
-from rlrun.results import Results, _pandas, read_results
+from rlrun.results import _MIXED, Results, _pandas, read_results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +43,7 @@ class Sensitivity:
     sensitivity: tuned less one: what tuning for each environment brings (Adkins, Bowling & White 2024); NaN where there
         is one environment.
     median, low, high: Median and quartiles of the means of all settings: what a setting drawn from the grid brings.
+    programs: "mixed" if different programs made the runs; else there is no such column.
     NAME_ci_low, NAME_ci_high: 95 % intervals of tuned, one, sensitivity and median: percentiles of a bootstrap, which
         draws from each half by itself, so that no run chooses and judges. They are those of one division into halves,
         and wider than those of the mean over divisions would be.
@@ -59,6 +60,8 @@ class Sensitivity:
                 lines += [f"  {words:<36}{row[name]:.4g} {interval}"] * math.isfinite(row[name])
             lines.append(f"  {'quartiles of all settings':<36}{row['low']:.4g} to {row['high']:.4g}")
             lines.append(f"  {'best, judged by the runs that chose':<36}{row['best']:.4g}")
+        if "programs" in self.table:
+            lines.append(_MIXED + Results(self.directory).mixed)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -107,7 +110,8 @@ def sensitivity(
                 f"{name} has {len(wide)} runs that ended in all settings and environments; {LEAST} are needed"
             )
         values = wide.to_numpy().reshape(len(wide), len(environments), len(labels))
-        table.append({"agent": name, "settings": len(labels), "runs": len(wide), **_measures(values)})
+        mixed = {"programs": "mixed"} if results.mixed else {}
+        table.append({"agent": name, "settings": len(labels), "runs": len(wide), **_measures(values), **mixed})
     return Sensitivity(results.directory, _pandas().DataFrame(table))
 
 

@@ -107,6 +107,11 @@ class Results:
             raise self._damaged(path, e) from None
         return frame
 
+    @cached_property
+    def mixed(self) -> str:
+        """Which programs differ between runs (``--mixed``), and their identities in ``runs``; empty if none does."""
+        return "; ".join(self._query("SELECT programs FROM mixed")["programs"])
+
     def compare(
         self,
         *,
@@ -150,7 +155,8 @@ class Results:
         text = [_estimate(row) for _, row in rows.iterrows()]
         keys = ["environment", "agent", "n", "failed"]
         table = rows[[*keys, "metric"]].assign(text=text).pivot_table("text", keys, "metric", "first", sort=False)
-        return f"<p>{html.escape(str(self.directory))}</p>{table.fillna('').to_html()}"
+        mixed = f"<p>{html.escape(_MIXED + self.mixed)}</p>" if "programs" in self.summary else ""
+        return f"<p>{html.escape(str(self.directory))}</p>{mixed}{table.fillna('').to_html()}"
 
     def _file(self, name: str) -> Path:
         """Return the path of a regular file: the directory may be somebody else's, with links and pipes in it."""
@@ -216,6 +222,9 @@ class Results:
             raise ValueError(f"{len(wanted) - len(found)} runs of results.db have no record: {says}")
         for key in sorted(found):
             yield found[key]
+
+
+_MIXED = "Mixed: runs were made by different programs: "
 
 
 def _estimate(row: Mapping[str, float]) -> str:

@@ -36,7 +36,8 @@ that it was one: choosing the number of runs by the spread leaves the level as i
   alpha                level of each test
   detectable           difference that the runs of the pilot decide
   difference           that is to be decided
-  needed, cautious     runs of each agent; absent if the pilot has too few runs`
+  needed, cautious     runs of each agent; absent if the pilot has too few runs
+  programs             mixed, if different programs made the runs (--mixed); else absent`
 
 // NewPower returns the command rlrun power.
 func NewPower(*host.App) *cobra.Command {
@@ -63,11 +64,11 @@ func NewPower(*host.App) *cobra.Command {
 				return err
 			}
 			o.Correction = compare.Holm
-			powers, err := compare.Powers(inputs, o.Config, by, power)
+			powers, notes, err := compare.Powers(inputs, o.Config, by, power)
 			if err != nil {
 				return refused(err)
 			}
-			return showPowers(cmd, &o, powers, power)
+			return showPowers(cmd, &o, powers, notes, power)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
@@ -84,7 +85,7 @@ func NewPower(*host.App) *cobra.Command {
 	return cmd
 }
 
-func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, power float64) error {
+func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, notes []string, power float64) error {
 	w := cmd.OutOrStdout()
 	if o.json {
 		return cli.WriteJSON(w, powers)
@@ -111,6 +112,7 @@ func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, power fl
 	if slices.ContainsFunc(powers, func(p compare.Power) bool { return p.Needed == 0 || p.Cautious == 0 }) {
 		what[len(what)-1] += "\n– is not known: the pilot has too few runs, its runs do not differ, or more than 1e9 runs would be needed."
 	}
+	what[len(what)-1] += strings.Join(append([]string{""}, notes...), "\nNote: ")
 	_, err := fmt.Fprintln(w, strings.Join(what, " "))
 	return err
 }

@@ -34,11 +34,13 @@ Formats:
 	long += `
 Tables are in long format. They have one row for each run (runs), run and metric
 (outcomes), run, metric and recorded step (curves), and decision of the host
-(decisions). Files are written to DIR/export/FORMAT, or with --out to OUT/FORMAT. They
+(decisions). The table of runs has the programs of each: rlrun, the environment's and
+the agent's, or one where they are the same. Files are written to DIR/export/FORMAT, or with --out to OUT/FORMAT. They
 replace the files of an earlier export.
 
 --json:
-  exports              format, dir, files`
+  exports              format, dir, files
+  mixed                the programs that differ between runs (--mixed); absent if none do`
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write results for pandas, TensorBoard, LaTeX and others",
@@ -104,7 +106,16 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 	}
 	w := cmd.OutOrStdout()
 	if asJSON {
-		return cli.WriteJSON(w, map[string]any{"exports": answer})
+		answer := map[string]any{"exports": answer}
+		if r.Summary.Mixed != "" {
+			answer["mixed"] = r.Summary.Mixed
+		}
+		return cli.WriteJSON(w, answer)
+	}
+	if note := r.Summary.MixedNote(); note != "" {
+		if _, err := fmt.Fprintln(w, note+"."); err != nil {
+			return err
+		}
 	}
 	for _, e := range answer {
 		if _, err := fmt.Fprintf(w, "%s: %d %s in %s\n", e.Format, len(e.Files), cli.Plural(len(e.Files), "file", "files"), e.Dir); err != nil {
