@@ -77,8 +77,12 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 		if best.Option >= 0 && best.Option < n { // the greedy option is held as long as the other would have been
 			dec.Hold, dec.Share = p.hold(best.Option), d.share(p.Step, p.cost(best.Option))
 		}
-		if best.Advantage > 0 && (c.exact || best.Advantage > c.rounding()) {
+		switch {
+		case best.Advantage <= 0:
+		case c.exact || best.Advantage > c.rounding():
 			dec.Choice, dec.Explore = best.Option, true
+		default: // rounding alone
+			dec.Advantage = 0
 		}
 	}
 	if i := dec.Choice - len(p.Arms); i >= 0 {
@@ -103,6 +107,8 @@ func (d *Decider) share(step, cost int) float64 {
 func (c *DeciderConfig) suits(p *Problem) error {
 	switch {
 	case c.Rule == RuleNever:
+	case c.Rule.Trials && len(p.Trials) < len(p.Arms):
+		return fmt.Errorf("options: the rule %s needs the trials of %d options, and there are %d", c.Rule.String(), len(p.Arms), len(p.Trials))
 	case c.Rule == RuleGain && len(p.Arms) > 1:
 		return fmt.Errorf("options: the rule %s decides between pairs, and option %s is none; offer options of kind %s only", c.Rule.String(), p.Arms[1].Name, Pairs.String())
 	case c.Rule != RuleGain && len(p.Pairs) > 0:

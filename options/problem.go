@@ -183,9 +183,9 @@ type Decision struct {
 	// The best of the other options, and its advantage per unit of the horizon's
 	// weight (for RuleIndex: the lead of its index over the greedy one's). Delta is
 	// the improvement δ hoped for, and P the probability that the improvement is at
-	// least δ. An advantage that exceeds zero, by more than rounding, explores.
-	// Delta and P are zero if nothing can be better, and Advantage is zero if
-	// nothing was compared.
+	// least δ. An advantage above zero explores. One that rounding alone may have
+	// made is zero. Delta and P are zero if nothing can be better, and Advantage is
+	// zero if nothing was compared.
 	//
 	// Of a pair, Delta is the gain, P is 1, and Advantage is the gain less the cost, as
 	// sums of rewards; Hold is the expected number of steps, rounded up.

@@ -167,7 +167,11 @@ func (a *explorer) checkSources(id string, finiteErr error) error {
 	}
 	declares, ok := a.agent.(vector.Declarer)
 	if !ok {
-		return fmt.Errorf("options of %s: the agent takes no declared options: %w", a.config.Sources[0].File, framework.ErrUnsupported)
+		why := ""
+		if _, remote := a.agent.(interface{ Remote() }); remote {
+			why = "; it is in a process of its own (transport: process), and such agents take none. Call bootstrap-q or bootstrap-model in process (transport: inprocess)"
+		}
+		return fmt.Errorf("options of %s: the agent takes no declared options%s: %w", a.config.Sources[0].File, why, framework.ErrUnsupported)
 	}
 	a.declares = declares
 	var all []options.DeclaredOption

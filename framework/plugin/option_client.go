@@ -23,6 +23,9 @@ type optionPart struct {
 
 var _ vector.OptionAgent = (*agentClient)(nil)
 
+// Remote says that the agent is in a process of its own: the host sends it no policies.
+func (c *agentClient) Remote() {}
+
 // SetOptionKinds implements vector.OptionAgent.
 func (c *agentClient) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
 	s := c.session

@@ -199,6 +199,8 @@ func reason(d *result.Decision, rule string) string {
 	}
 	known, _ := options.RuleNamed(rule)
 	switch {
+	case known == options.RuleNever:
+		return "It follows the greedy option, as the rule \"never\" always does." + acts
 	case d.Other == "":
 		return "It follows the greedy option, since there was no other to compare." + acts
 	case anothers(rule):
