@@ -1081,6 +1081,16 @@ def test_modules_are_digested_as_they_are_loaded(tmp_path: Path) -> None:
     assert "later.py changed while the experiment ran" in done.stdout
 
 
+def test_installed_packages_load_the_compiled_code_beside_them(tmp_path: Path) -> None:
+    """The host's directory for compiled code is for the project: numpy is not compiled anew in every command."""
+    (tmp_path / "load.py").write_text("import rlrun, sys\nassert 'numpy' in sys.modules\nprint(sys.pycache_prefix)\n")
+    environ = os.environ | {"RLRUN_PLUGIN": "1", "PYTHONPYCACHEPREFIX": str(tmp_path / "new")}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    said = subprocess.check_output([sys.executable, "load.py"], cwd=tmp_path, env=environ, text=True)
+    assert said == f"{tmp_path / 'new'}\n"
+    assert not list(tmp_path.glob("new/**/numpy"))
+
+
 def test_a_close_that_hangs_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The host shows the line, whatever answer it waits for meanwhile."""
     returns = threading.Event()

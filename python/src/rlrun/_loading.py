@@ -3,8 +3,11 @@
 Python runs a module's compiled code, from ``__pycache__``, if it says that it belongs to a source of the same size
 and time. It may be of another program. So modules of the project are compiled from their source in every process, and
 the digest is of the bytes that were compiled, also if a loader is called by hand and ``sys.modules`` never has the
-module. Of other files that are run, as by ``runpy.run_path``, the digest is taken when they are run. Installed packages
-and the standard library are loaded as ever.
+module. Of other files that are run, as by ``runpy.run_path``, the digest is taken when they are run.
+
+Installed packages and the standard library are loaded as ever, from the compiled code beside them: results are bound to
+their versions. To compile numpy and gRPC anew, in the directory that the host gives for compiled code, took most of the
+time of a start.
 """
 
 from __future__ import annotations
@@ -35,13 +38,18 @@ def digest(data: bytes) -> str:
 
 
 _usual = SourceFileLoader.get_code
+_PREFIX = sys.pycache_prefix
 
 
 def _get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
     """Return the code of a module of the project from its source, and note its digest."""
     path = self.get_filename(fullname)
     if installed(path):
-        return _usual(self, fullname)
+        sys.pycache_prefix = None  # as ever
+        try:
+            return _usual(self, fullname)
+        finally:
+            sys.pycache_prefix = _PREFIX
     data = self.get_data(path)
     name = fullname if _paths.setdefault(fullname, path) == path else _relative(path)
     _same(loaded, name, path, digest(data))
