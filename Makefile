@@ -35,8 +35,9 @@ any = $(subst $(empty) $(empty),|,$(strip $(1)))
 # for processes to start, answer and end.
 at_once = -p 4
 
-# Test programs without debug information link in half the time.
-small = -ldflags=-w
+# Test programs without debug information link in half the time. make lint vets them: go test
+# would vet them, and the modules that they import, a second time.
+lean = -ldflags=-w -vet=off
 
 .PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
 
@@ -58,11 +59,11 @@ slow: python
 # run in a make of their own.
 .PHONY: go-short go-long python-quick python-slow
 go-short:
-	$(python) $(GO) test $(at_once) $(small) -short ./...
-	$(GO) -C studies test -short ./...
+	$(python) $(GO) test $(at_once) $(lean) -short ./...
+	$(GO) -C studies test $(lean) -short ./...
 go-long:
-	$(GO) -C studies test ./outside
-	$(python) $(GO) test $(at_once) $(small) -timeout 30m -run '^($(call any,$(long_tests)))$$|^TestScripts$$/^($(call any,$(long_scripts)))$$' $(long)
+	$(GO) -C studies test $(lean) ./outside
+	$(python) $(GO) test $(at_once) $(lean) -timeout 30m -run '^($(call any,$(long_tests)))$$|^TestScripts$$/^($(call any,$(long_scripts)))$$' $(long)
 
 # pytest's dots are kept until its end, so that they do not mix with lines of Go's tests.
 python-quick:
@@ -85,10 +86,10 @@ generate:
 
 # It leaves out tests without goroutines that it makes many times slower.
 race:
-	GORACE=atexit_sleep_ms=0 $(GO) test $(at_once) -race -short -timeout 30m -skip 'TestShippedConfigs|OfALongRiver' $(concurrent)
+	GORACE=atexit_sleep_ms=0 $(GO) test $(at_once) $(lean) -race -short -timeout 30m -skip 'TestShippedConfigs|OfALongRiver' $(concurrent)
 
 same:
-	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
+	$(GO) test $(lean) . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/... ./cmd/rlrun
