@@ -130,3 +130,19 @@ func TestTableOfHiddenCharacters(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// The difference is to the first agent of the config. Where another one comes first, its title names it.
+func TestDifferenceNamesItsAgent(t *testing.T) {
+	row := func(agent string, mean float64) Row {
+		return Row{Environment: "e", Agent: agent, Metric: CumulativeReward, Estimate: Estimate{N: 2, Mean: mean}, Difference: &Estimate{N: 2, Mean: mean}}
+	}
+	s := &Summary{Meta: Meta{Environments: []string{"e"}, Agents: []string{"one", "two"}, Steps: 5}, Rows: []Row{row("one", 1), row("two", 2)}}
+	for by, want := range map[Metric]string{"": " vs first", CumulativeReward: " vs one"} {
+		s.SortBy, s.Top = by, len(by)
+		var b bytes.Buffer
+		must.Do(t, WriteTable(&b, s, 0))
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("by %q:\n%s", by, b.String())
+		}
+	}
+}

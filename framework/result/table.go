@@ -90,19 +90,23 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 // and a sentence that names these.
 func fitTable(s *Summary, env string, width int) string {
 	ms := columns(s, env)
+	title := deltaTitle
+	if shown := s.Shown(env); len(shown) > 0 && shown[0] != s.Meta.Agents[0] { // another one comes first
+		title = "cumulative reward vs " + s.Meta.Agents[0]
+	}
 	delta := len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), CumulativeReward)
-	out := render(s, env, ms, delta)
+	out := render(s, env, ms, delta, title)
 	var left []string
 	for (len(ms) > 1 || delta) && width > 0 && text.LongestLineLen(out) > width {
 		least := slices.MinFunc(ms, func(a, b Metric) int { return cmp.Compare(keep(s, a), keep(s, b)) })
 		if delta && keep(s, least) > deltaKeep {
 			delta = false
-			left = append(left, deltaTitle)
+			left = append(left, title)
 		} else {
 			ms = slices.DeleteFunc(ms, func(m Metric) bool { return m == least })
 			left = append(left, s.Meta.Define(least).Title)
 		}
-		out = render(s, env, ms, delta)
+		out = render(s, env, ms, delta, title)
 	}
 	if len(left) > 0 {
 		out += "\n" + text.WrapSoft(fmt.Sprintf("Left out at %d columns: %s. A wider terminal shows them, and so does a pipe: rlrun report DIR | cat", width, strings.Join(left, ", ")), width)
@@ -143,10 +147,10 @@ func (s *Summary) Columns(env string, ms []Metric) []Column {
 	return cols
 }
 
-func render(s *Summary, env string, ms []Metric, delta bool) string {
+func render(s *Summary, env string, ms []Metric, delta bool, title string) string {
 	cols := s.Columns(env, ms)
 	if delta {
-		cols = append(cols, Column{deltaTitle, func(agent string) string {
+		cols = append(cols, Column{title, func(agent string) string {
 			if r := s.Row(env, agent, CumulativeReward); r != nil && r.Difference != nil {
 				return r.Difference.Signed()
 			}

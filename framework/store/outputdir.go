@@ -130,7 +130,11 @@ func (d Dir) checkOurs(entries []fs.DirEntry) error {
 		return nil
 	}
 	for _, marker := range []string{ConfigFile, ProvenanceFile} {
-		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == marker && e.Type().IsRegular() }) {
+		i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == marker })
+		if i >= 0 && !entries[i].Type().IsRegular() {
+			return fmt.Errorf("%s is no regular file and is %w", d.path(marker), ErrForeign)
+		}
+		if i < 0 {
 			return fmt.Errorf("%s has no %s and is %w", d.Path, marker, ErrForeign)
 		}
 	}

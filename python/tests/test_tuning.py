@@ -16,7 +16,7 @@ import pytest
 
 import rlrun
 from rlrun._sensitivity import _measures
-from rlrun.tuning import _ordered, _Range, _Search, _settings
+from rlrun.tuning import _every, _ordered, _Range, _Search, _settings
 
 pytestmark = pytest.mark.usefixtures("program")
 
@@ -373,3 +373,51 @@ def test_sensitivity(tmp_path):
     rlrun.run(c, output=tmp_path / "b", progress=False)
     with pytest.raises(ValueError, match=r"no agent of .* has a sweep"):
         rlrun.sensitivity(tmp_path / "b")
+
+
+def test_no_setting_is_tried_twice(tmp_path):
+    """Two values are two settings, however many trials; the one that chance leaves out is tried, too."""
+    ranges = {"epsilon": {"values": [0.1, 0.2, 0.3]}, "planning": {"low": 1, "high": 2, "integer": True}}
+    for trials, settings in ((4, 4), (20, 6)):
+        tune = {"agents": {"dyna-q": ranges}, "trials": trials, "runs": 2, "halving": False}
+        found = rlrun.tune(config(**tune), output=tmp_path / str(trials), progress=False)
+        assert len(found.tried) == settings
+        assert len({json.dumps(t.settings, sort_keys=True) for t in found.tried}) == settings
+        assert f"the best of {settings} settings" in repr(found)
+
+
+def test_all_settings_are_listed():
+    either = _Range("a", values=('"x"', '"y"'))
+    beside = _Range("b", 1, 3, integer=True, when={"a": "x"})
+    assert len(_every([either, beside]) or []) == 4
+    assert _every([either, _Range("c", 0, 1, when={"a": "y"})]) is None
+    assert _every([either, _Range("b", 1, 1e9, integer=True)]) is None
+
+
+def test_a_refused_search_is_not_kept(tmp_path):
+    wrong = config(agents={"q-learning": {"epsilon": {"values": [2, 3]}}}, trials=2)
+    with pytest.raises(rlrun.ExperimentError, match="is refused"):
+        rlrun.tune(wrong, output=tmp_path, progress=False)
+    right = config(agents={"q-learning": {"epsilon": {"values": [0.2, 0.3]}}}, trials=2)
+    assert len(rlrun.tune(right, output=tmp_path, progress=False).tried) == 2
+
+
+@pytest.mark.slow
+def test_other_programs_are_refused_in_words_of_the_search(tmp_path, monkeypatch):
+    """A search has one directory, and neither overwrite nor --mixed."""
+    monkeypatch.chdir(tmp_path)
+    agent = (
+        "import dataclasses, rlrun\n\n\n@dataclasses.dataclass\nclass A(rlrun.Agent):\n"
+        "    id = 'test/a@1'\n    epsilon: float = 0.1\n"
+        "    def begin(self, spec, seed): ...\n    def select_action(self, observation): return 0\n"
+        "    def update(self, t): ...\n\n\nrlrun.serve(A)\n"
+    )
+    Path("a.py").write_text(agent)
+    mine = {"plugin": sys.executable, "args": ["a.py"], "name": "mine"}
+    search = config(agents={"mine": {"epsilon": {"values": [0.1, 0.2]}}}, trials=2, runs=2) | {"agents": [mine]}
+    rlrun.tune(search, output="a", progress=False)
+    Path("a.py").write_text(agent + "# changed\n")
+    with pytest.raises(rlrun.ExperimentError) as e:
+        rlrun.tune(search, output="a", progress=False)
+    assert str(e.value).startswith("a holds runs made by other programs: ")
+    assert str(e.value).endswith("; use the same programs, choose another output directory")

@@ -340,5 +340,7 @@ def compare(
     command += ["--unpaired"] * unpaired + ["--no-files"] * (not files)
     done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0:
-        raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
+        raise ValueError(
+            done.stderr.strip().removeprefix("rlrun: ").replace(" with --unpaired", ", with unpaired=True")
+        )
     return Comparison(json.loads(done.stdout))

@@ -1,8 +1,9 @@
 """Search for the best settings of agents, and compare the agents on fresh runs (docs/tuning.md).
 
 Optuna proposes the settings (``pip install 'rlrun[tune]'``). A search is a function of its config and the versions of
-rlrun and Optuna: every round asks for a fixed number of settings, runs them side by side, and tells their scores in
-order. So an interrupted search goes on by being done again, since runs that are there are not made again.
+rlrun and Optuna: every round asks for a fixed number of settings that were not tried, runs them side by side, and
+tells their scores in order. So an interrupted search goes on by being done again, since runs that are there are not
+made again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import copy
 import hashlib
 import json
 import math
+import random
 import re
 import subprocess
 import sys
@@ -28,6 +30,12 @@ from rlrun.results import Comparison, Results, _estimate, _pandas
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ASKS = 100
+"""How often Optuna is asked for a setting that was not tried."""
+
+LISTED = 10_000
+"""Most settings that are listed, to find those that were not tried."""
 
 BATCH = 8
 """Most settings of an agent that are tried side by side; a constant, so that results do not depend on the machine."""
@@ -162,7 +170,16 @@ def tune(
 def _run(config: dict[str, Any], output: Path, progress: bool, flags: Sequence[str]) -> Results:
     """Run an experiment with its own runs and seed, whatever RLRUN_RUNS and RLRUN_SEED say of the whole search."""
     runs, seed = config.get("runs"), config.get("seed")
-    return run(config, output=output, runs=runs, seed=seed, progress=progress, flags=flags)
+    try:
+        return run(config, output=output, runs=runs, seed=seed, progress=progress, flags=flags)
+    except ExperimentError as e:  # runs are of the search as a whole, which has one directory and no --mixed
+        said = re.sub(
+            r"(; (?:use the same programs, )?choose another) directory with .*", r"\1 output directory", str(e)
+        )
+        if said != str(e):
+            of = output.parent.parent if output.parent.name == "search" else output.parent
+            e.args = (said.replace(str(output), str(of)),)
+        raise
 
 
 def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str, Any]:
@@ -207,6 +224,9 @@ def _claim(directory: Path, config: Mapping[str, Any]) -> None:
     except (ValueError, TypeError, AttributeError) as e:
         raise ValueError(f"{path} is damaged: {e}: choose another output directory") from None
     if was == now:
+        return
+    if not any(directory.glob("search/*/experiment.yaml")):  # it was refused before it made a run
+        replace(path, text.encode())
         return
     if grows:
         trials = (was.get("tune") or {}).get("trials", TRIALS)
@@ -287,11 +307,19 @@ class _Search:
         """Make all trials, in rounds."""
         studies = {label: self._study(label) for label in self.ranges}
         tried: list[Trial] = []
+        seen: dict[str, set[str]] = {label: set() for label in self.ranges}
         rounds = math.ceil(self.trials / BATCH)
         for k in range(rounds):
             first, end = self.trials * k // rounds, self.trials * (k + 1) // rounds  # at least two settings
-            asked = {(label, first + i): study.ask() for label, study in studies.items() for i in range(end - first)}
-            batch = [Trial(label, n, _settings(self.ranges[label], trial)) for (label, n), trial in asked.items()]
+            asked, batch = {}, []
+            for label, study in studies.items():
+                for n in range(first, end):
+                    if (new := self._ask(study, label, seen[label])) is None:
+                        break  # all are tried
+                    asked[label, n], settings = new
+                    batch.append(Trial(label, n, settings))
+            if not batch:
+                break
             reports = self._race(batch, f"{first:05d}")
             for trial in batch:  # in the order in which they were asked for
                 optuna_trial = asked[trial.agent, trial.number]
@@ -302,6 +330,29 @@ class _Search:
             if self.progress:
                 self._say(tried)
         return sorted(tried, key=lambda t: (list(self.ranges).index(t.agent), t.number))
+
+    def _ask(self, study: Any, label: str, seen: set[str]) -> tuple[Any, Settings] | None:
+        """Return a setting that was not tried; None if there is none, or none is found."""
+        every = _every(self.ranges[label])
+        for _ in range(ASKS):
+            if every is not None and len(seen) == len(every):
+                return None
+            trial = study.ask()
+            settings = _settings(self.ranges[label], trial)
+            if (text := _text(settings)) not in seen:
+                seen.add(text)
+                return trial, settings
+            study.tell(trial, state=_optuna().trial.TrialState.FAIL)
+            if every is not None:
+                left = [s for s in every if _text(s) not in seen]
+                chosen = random.Random(f"{self.seed}/{label}/{len(seen)}").choice(left)
+                coded = {
+                    r.key: _text(chosen[r.key]) if r.values else chosen[r.key]
+                    for r in self.ranges[label]
+                    if r.key in chosen
+                }
+                study.enqueue_trial(coded)
+        return None
 
     def _study(self, label: str) -> Any:
         optuna = _optuna()
@@ -516,6 +567,18 @@ def _settings(ranges: list[_Range], trial: Any) -> Settings:
         if r.applies(settings):
             settings[r.key] = r.suggest(trial)
     return settings
+
+
+def _every(ranges: list[_Range]) -> list[Settings] | None:
+    """Return all settings; None if they are infinitely many, or more than are listed."""
+    every: list[Settings] = [{}]
+    for r in ranges:
+        here = [s for s in every if r.applies(s)]
+        values = [json.loads(v) for v in r.values] or (range(int(r.low), int(r.high) + 1) if r.integer else None)
+        if here and (values is None or len(here) * len(values) > LISTED):
+            return None
+        every = [s for s in every if not r.applies(s)] + [{**s, r.key: v} for s in here for v in values or ()]
+    return every
 
 
 def _best(trials: list[Trial]) -> Trial:
