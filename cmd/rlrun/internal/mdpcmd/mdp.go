@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -315,6 +316,9 @@ func (p *process) open(app *host.App, cmd *cobra.Command, f *mdpFlags) error {
 	}
 	defer env.Close()
 	read := env.Abilities().Models
+	if read == nil && slices.Contains(d.Abilities, "model") { // see rltest: it has several
+		return cli.Usagef("%s changes within a run with these parameters, so that no one model is its task: leave out the parameter by which it changes, such as schedule, hazard or drift, or give each model to --model", name)
+	}
 	if read == nil {
 		p.label = name
 		return p.estimate(ctx, plugin, raw, f)
