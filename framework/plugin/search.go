@@ -161,7 +161,7 @@ func (f Found) Explain(err error) error {
 }
 
 // packaged names the plugins that rlrun's Python package installs.
-var packaged = []string{"cartpole-swingup", "catch", "deep-bootstrap-q", "deep-q"}
+var packaged = []string{"cartpole-swingup", "catch", "deep-bootstrap-q", "deep-q", "minatar"}
 
 // missing says where a plugin was looked for and what there is instead.
 func (s Search) missing(name string) error {
