@@ -174,6 +174,10 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 			if d.ID == "rlrun/bayesian-q@1" { // two choices beside each other
 				bases = append(bases, map[string]any{"select": "greedy", "update": "moment"})
 			}
+			switches := switches
+			if d.ID == "rlrun/linear-bandit@1" { // whose horizon is the run, and four steps are too few
+				switches = map[string][]any{"horizon": {0, 40}}
+			}
 			checkEffects(t, testing.Short(), all, bases, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
 				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
 					context["gamma"] == 0 && (name == "sd" || name == "refine") || // which act where rewards vary
