@@ -164,6 +164,48 @@ def test_an_update_is_a_step_of_adam() -> None:
         jax.tree.map(np.testing.assert_array_equal, state.targets, targets)
 
 
+@pytest.mark.parametrize("spec", [STATES, NUMBERS])
+def test_a_bonus_is_the_error_by_the_mean_error_so_far(spec) -> None:
+    """Random network distillation, by loops: errors of observations that were noticed, and what rewards gain."""
+    agent, world = opened(DeepQ(bonus="rnd", bonus_scale=0.7, **SMALL), spec), World(spec, [1])
+    squares, programs = [], agent.programs
+
+    def error(state, x) -> float:
+        fixed, learns = state.novelty[:2]
+        design = agent.design
+        return np.square(loop_outputs(design, learns, 0, x) - loop_outputs(design, fixed, 0, x)).mean()
+
+    def notice(state, observations):
+        squares.append(np.mean([error(state, x) ** 2 for x in observations]))
+        return programs.notice(state, observations)
+
+    def learn(state, batch):
+        one = networks.Batch(*(np.asarray(column[0]) for column in batch))
+        bonuses = [0.7 * error(state, x) / np.sqrt(np.mean(squares)) for x in one.next_observations]
+        plain = agent.design._replace(bonus=0.0)
+        given = one._replace(rewards=np.float32(one.rewards + bonuses))
+        expected = float(networks.loss(state.networks, plain, state, given))
+        state, loss = programs.learn(state, batch)
+        assert float(loss) == pytest.approx(expected, rel=1e-3)
+        return state, loss
+
+    agent.programs = programs._replace(notice=notice, learn=learn)
+    fixed = jax.tree.map(np.array, agent.states[0].novelty[0])
+    play(agent, world, 20)
+    jax.tree.map(np.testing.assert_array_equal, agent.states[0].novelty[0], fixed)
+    assert len(squares) == 20 - SMALL["warmup"] + 1
+    assert float(agent.states[0].novelty[4]) == pytest.approx(np.mean(squares), rel=1e-3)
+
+
+def test_what_was_seen_often_is_no_news() -> None:
+    agent = opened(DeepQ(bonus="rnd", **SMALL | {"hidden": (50,)}))
+    one, false = np.array([3]), np.array([False])
+    for _ in range(150):
+        agent.update(slice(None), rlrun.Transitions(one, one, np.zeros(1), one, false, false))
+    seen, *others = networks.bonuses(agent.design, agent.states[0].novelty, np.array([1, 0, 2, 3, 4]))
+    assert seen < 0.1 * min(others)
+
+
 def test_there_is_no_loss_before_the_first_update() -> None:
     agent, world = opened(small()), World(STATES, range(1))
     losses = []
@@ -265,7 +307,15 @@ def test_a_lane_has_the_same_bytes_with_any_others(spec) -> None:
     assert len(of_lane_0) == 1
 
 
-@pytest.mark.parametrize("make", [lambda: small(behaviour="z"), lambda: DeepQ(**SMALL), lambda: small(mask=1.0)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: small(behaviour="z"),
+        lambda: DeepQ(**SMALL),
+        lambda: small(mask=1.0),
+        lambda: DeepQ(bonus="rnd", period=2, **SMALL),
+    ],
+)
 def test_a_saved_lane_goes_on_to_the_bit(make) -> None:
     agent, world = opened(make(), lanes=3), World(STATES, range(3))
     play(agent, world, 15)
@@ -352,6 +402,10 @@ def test_what_does_not_fit_is_refused() -> None:
         opened(small(), kinds=["members", "pair"])
     with pytest.raises(rlrun.Unsupported, match="behaviour has no effect with exploration"):
         opened(small(behaviour="z"), kinds=["members"])
+    with pytest.raises(rlrun.InvalidParams, match="bonus_scale has no effect with bonus none"):
+        DeepQ(bonus_scale=1.0)
+    with pytest.raises(rlrun.InvalidParams, match="bonus_scale is 0, which is 0 in float32: nothing"):
+        DeepQ(bonus="rnd", bonus_scale=0.0)
     with pytest.raises(rlrun.InvalidParams, match="capacity is 4 and batch 8"):
         DeepQ(batch=8, capacity=4)
 
@@ -438,6 +492,21 @@ def test_sampling_solves_deepsea_and_greedy_does_not(run, by_name, tmp_path: Pat
     assert solved["member"] >= 6
     assert solved["host"] >= 4
     assert solved["mean"] == 0
+
+
+@pytest.mark.slow
+def test_a_bonus_for_news_finds_what_random_actions_do_not(run, by_name, tmp_path: Path) -> None:
+    params = {"batch": 64, "epsilon": 0.2, "epsilon_start": 0.2}
+    agents = [
+        {"name": "rnd", "plugin": "deep-q", "params": params | {"bonus": "rnd"}},
+        {"name": "epsilon", "plugin": "deep-q", "params": params},
+    ]
+    run("run", "--quiet", config(tmp_path, environments=[SEA], agents=agents, runs=8, steps=2000, seed=4))
+    results = rlrun.read_results(tmp_path / "out")
+    earned = results.outcomes[results.outcomes.metric == "cumulative_reward"]
+    solved = (earned.set_index(["agent", "run"]).value > 0).groupby("agent").sum()
+    assert solved["rnd"] >= 6
+    assert solved["epsilon"] <= 2
 
 
 @pytest.mark.slow

@@ -48,6 +48,8 @@ class _Networks(rlrun.VectorAgent):
     centred = False
     mask = 1.0
     behaviour = ""
+    bonus = "none"
+    bonus_scale = 0.0
 
     hidden: tuple[int, ...] = rlrun.param((50, 50), "Units of each hidden layer. Their outputs are max(0, x).")
     filters: int = rlrun.param(
@@ -83,9 +85,11 @@ class _Networks(rlrun.VectorAgent):
                 f"prior is {list(self.prior)}: name one scale ≥ 0 for all members, or several, at most {self.members}, "
                 "which they take in turns"
             )
-        for name in ("rate", "mask"):
+        for name in ("rate", "mask", *("bonus_scale",) * (self.bonus == "rnd")):
             if np.float32(value := getattr(self, name)) == 0:
-                raise rlrun.InvalidParams(f"{name} is {value:g}, which is 0 in float32: nothing would be learnt")
+                raise rlrun.InvalidParams(
+                    f"{name} is {value:g}, which is 0 in float32: nothing would be learnt from it"
+                )
         if self.capacity < self.batch:
             raise rlrun.InvalidParams(
                 f"capacity is {self.capacity} and batch {self.batch}: an update learns from no more steps than are kept"
@@ -94,6 +98,7 @@ class _Networks(rlrun.VectorAgent):
             f"behaviour {self.behaviour}": _EPSILON * (self.behaviour in ("member", "mean")),
             "epsilon_start equal to epsilon": ("decay",) * (self.epsilon_start == self.epsilon),
             "gamma 0": ("target", "double") * (self.gamma == 0),
+            "bonus none": ("bonus_scale",) * (self.bonus == "none"),
         }
         for cause, names in without.items():
             for name in names:
@@ -116,6 +121,7 @@ class _Networks(rlrun.VectorAgent):
         self.design = Design(
             shape, inputs, spec.action.n, self.members, self.hidden, self.filters, tuple(self.prior),
             self.centred, False, self.double, self.gamma, self.rate, self.target,
+            self.bonus_scale if self.bonus == "rnd" else 0.0,
         )  # fmt: skip
         self.lane, self.rng = np.arange(lanes), rlrun.Streams(lanes)
 
@@ -141,6 +147,8 @@ class _Networks(rlrun.VectorAgent):
         self.programs = networks.programs(self.design)
         state = networks.draw(self.design, np.zeros)
         self.programs.values(state.networks, state.prior, self._encoded(self.kept.observations[0, :1]))
+        if self.design.bonus:
+            state = self.programs.notice(state, self._newest(0))
         self.programs.learn(state, self._batch(0, np.zeros((self.updates, self.batch), np.int64)))
 
     def begin(self, lanes: rlrun.Lanes, seeds: NDArray[np.uint64]) -> None:
@@ -206,6 +214,8 @@ class _Networks(rlrun.VectorAgent):
         places = (draws * kept[:, None]).astype(np.int64).reshape(-1, self.updates, self.batch)
         sums, shares = [], []
         for lane, own in zip(lanes, places, strict=True):  # none waits for the computation of another
+            if self.design.bonus:
+                self.states[lane] = self.programs.notice(self._state(lane), self._newest(lane))
             batch = self._batch(lane, own)
             self.states[lane], loss = self.programs.learn(self._state(lane), batch)
             sums.append(loss)
@@ -221,6 +231,12 @@ class _Networks(rlrun.VectorAgent):
                 "numbers, and a smaller rate, or smaller rewards, may keep them in it",
                 lane=lane,
             )
+
+    def _newest(self, lane: int) -> NDArray[Any]:
+        """Return the observations after the last ``period`` steps, as far as they are kept."""
+        n = min(self.period, self.capacity)
+        places = np.arange(self.steps[lane] - n, self.steps[lane]) % self.capacity
+        return self._encoded(self.kept.next_observations[lane, places])
 
     def _state(self, lane: int) -> State:
         state = self.states[lane]
@@ -387,6 +403,12 @@ class DeepQ(_Networks):
         True, "Whether a target takes the action that the network holds to be best, and not its copy (double Q)."
     )
     behaviour: Literal["epsilon", "z"] = rlrun.param("epsilon", "Random actions for a step, or (z) for several.")
+    bonus: Literal["none", "rnd"] = rlrun.param(
+        "none",
+        "What is added to rewards that it learns from: the error of a network that learns a fixed random one, at the "
+        "next observation (rnd, Burda et al. 2018).",
+    )
+    bonus_scale: float = rlrun.param(0.1, "The bonus of an error that is as large as the average.", minimum=0)
 
 
 @dataclass

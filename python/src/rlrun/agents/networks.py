@@ -23,6 +23,9 @@ Layers = list[tuple[Any, Any]]
 Draw = Callable[[int], NDArray[np.float64]]
 """Draws n numbers of the standard normal distribution."""
 
+FEATURES = 64
+"""Outputs of the networks of random network distillation."""
+
 BETA_1, BETA_2, TINY = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what it adds to a divisor (Kingma & Ba 2015)."""
 
@@ -49,16 +52,21 @@ class Design(NamedTuple):
     rate: float
     target: int
     """Updates between two copies to the target networks."""
+    bonus: float = 0.0
+    """What a reward gains where the next observation is as new as the average, by random network distillation, or 0."""
 
     def layers(self, *, prior: bool = False) -> list[tuple[int, int]]:
         """Return inputs and outputs of each layer, of a network or of its prior."""
-        heads = 1 if prior or not self.heads else self.members + 2
+        return self.layers_to((1 if prior or not self.heads else self.members + 2) * self.actions)
+
+    def layers_to(self, last: int) -> list[tuple[int, int]]:
+        """Return inputs and outputs of each layer of a network with so many outputs."""
         if self.filters:
             height, width, channels = self.shape
             first, inputs = [(9 * channels, self.filters)], (height - 2) * (width - 2) * self.filters
         else:
             first, inputs = [], self.inputs
-        units = [inputs, *self.hidden, heads * self.actions]
+        units = [inputs, *self.hidden, last]
         return first + list(itertools.pairwise(units))
 
 
@@ -87,22 +95,34 @@ class State(NamedTuple):
     second: Layers
     """Adam's means of their squares."""
     updates: Any
+    novelty: list[Any]
+    """Of random network distillation: the fixed network, the one that learns it, Adam's moments, the mean square of the
+    errors so far, and how often it has learned. Empty without a bonus."""
 
 
 def draw(design: Design, normal: Draw) -> State:
     """Draw a state: weights with variance 1/inputs (LeCun et al. 1998), biases 0."""
     k = design.members
 
-    def layers(*, prior: bool) -> Layers:
+    def layers(k: int, shapes: list[tuple[int, int]]) -> Layers:
         return [
             ((normal(k * i * o).reshape(k, i, o) / np.sqrt(i)).astype(np.float32), np.zeros((k, o), np.float32))
-            for i, o in design.layers(prior=prior)
+            for i, o in shapes
         ]
 
-    networks = layers(prior=False)
-    zeros = [(np.zeros_like(w), np.zeros_like(b)) for w, b in networks]
-    own = layers(prior=True) if any(design.prior) else []
-    state = State(networks, networks, own, zeros, zeros, np.int32(0))
+    def zeros(layers: Layers) -> Layers:
+        return [(np.zeros_like(w), np.zeros_like(b)) for w, b in layers]
+
+    networks = layers(k, design.layers())
+    own = layers(k, design.layers(prior=True)) if any(design.prior) else []
+    novelty: list[Any] = []
+    if design.bonus:
+        fixed, learns = (layers(1, design.layers_to(FEATURES)) for _ in range(2))
+        if not design.shape:  # of the numbers of a state one is not 0, and states are to be far from each other
+            for layer in (fixed, learns):
+                layer[0] = layer[0][0] * np.sqrt(np.float32(design.inputs)), layer[0][1]
+        novelty = [fixed, learns, zeros(learns), zeros(learns), np.float32(0), np.int32(0)]
+    state = State(networks, networks, own, zeros(networks), zeros(networks), np.int32(0), novelty)
     copied: State = jax.tree.map(lambda x: jnp.array(x, copy=True), state)
     return copied
 
@@ -183,18 +203,50 @@ def loss(networks: Layers, design: Design, state: State, batch: Batch) -> Any:
 
 def update(design: Design, state: State, batch: Batch) -> tuple[State, Any]:
     """Return the state after a step of Adam, and the loss per member before it."""
-    value, gradient = jax.value_and_grad(loss)(state.networks, design, state, batch)
+    if design.bonus:
+        batch = batch._replace(rewards=batch.rewards + bonuses(design, state.novelty, batch.next_observations))
     n = state.updates + 1
-    first = jax.tree.map(lambda m, g: BETA_1 * m + (1 - BETA_1) * g, state.first, gradient)
-    second = jax.tree.map(lambda v, g: BETA_2 * v + (1 - BETA_2) * g * g, state.second, gradient)
-    count = n.astype(jnp.float32)
-    c1, c2 = 1 / (1 - BETA_1**count), 1 / (1 - BETA_2**count)
-    networks = jax.tree.map(
-        lambda w, m, v: w - design.rate * m * c1 / (jnp.sqrt(v * c2) + TINY), state.networks, first, second
-    )
+    value, gradient = jax.value_and_grad(loss)(state.networks, design, state, batch)
+    networks, first, second = _adam(design.rate, n, gradient, state.networks, (state.first, state.second))
     copies = n % design.target == 0
     kept = jax.tree.map(lambda t, w: jnp.where(copies, w, t), state.targets, networks)
-    return State(networks, kept, state.prior, first, second, n), value / design.members
+    return State(networks, kept, state.prior, first, second, n, state.novelty), value / design.members
+
+
+def _adam(rate: float, n: Any, gradient: Layers, layers: Layers, moments: tuple[Layers, Layers]) -> tuple[Layers, ...]:
+    """Return layers and moments after the nth step of Adam."""
+    first = jax.tree.map(lambda m, g: BETA_1 * m + (1 - BETA_1) * g, moments[0], gradient)
+    second = jax.tree.map(lambda v, g: BETA_2 * v + (1 - BETA_2) * g * g, moments[1], gradient)
+    count = n.astype(jnp.float32)
+    c1, c2 = 1 / (1 - BETA_1**count), 1 / (1 - BETA_2**count)
+    layers = jax.tree.map(lambda w, m, v: w - rate * m * c1 / (jnp.sqrt(v * c2) + TINY), layers, first, second)
+    return layers, first, second
+
+
+def errors(design: Design, learns: Layers, fixed: Layers, observations: Any) -> Any:
+    """Return how far a network is from a fixed random one at B observations: the mean square over their outputs."""
+    return jnp.square(outputs(design, learns, observations) - outputs(design, fixed, observations)).mean((0, 2))
+
+
+def bonuses(design: Design, novelty: list[Any], observations: Any) -> Any:
+    """Return the bonuses of B observations: errors by the root of the mean square of those so far."""
+    fixed, learns, _, _, square, _ = novelty
+    return design.bonus * errors(design, learns, fixed, observations) / (jnp.sqrt(square) + TINY)
+
+
+def notice(design: Design, state: State, observations: Any) -> State:
+    """Return the state after it has learned that there were these B observations (Burda et al. 2018)."""
+    fixed, learns, first, second, square, n = state.novelty
+
+    def mean(layers: Layers) -> tuple[Any, Any]:
+        each = errors(design, layers, fixed, observations)
+        return each.mean(), each
+
+    (_, each), gradient = jax.value_and_grad(mean, has_aux=True)(learns)
+    n = n + 1
+    square = square + (jnp.square(each).mean() - square) / n.astype(jnp.float32)
+    learns, first, second = _adam(design.rate, n, gradient, learns, (first, second))
+    return state._replace(novelty=[fixed, learns, first, second, square, n])
 
 
 class Programs(NamedTuple):
@@ -204,6 +256,8 @@ class Programs(NamedTuple):
     """Return the state after the U updates of a batch, and the loss of the last. The state given is used up."""
     values: Callable[[Layers, Layers, Any], Any]
     """Return (K, B, 1 + heads, A), given networks, their priors and B observations."""
+    notice: Callable[[State, Any], State]
+    """Return the state after B observations. The state given is used up."""
 
 
 @functools.lru_cache(maxsize=32)
@@ -217,4 +271,5 @@ def programs(design: Design) -> Programs:
     def look(networks: Layers, prior: Layers, observations: Any) -> Any:
         return values(design, networks, priors(design, prior, observations), observations)
 
-    return Programs(jax.jit(learn, donate_argnums=0), jax.jit(look))
+    noticed = jax.jit(functools.partial(notice, design), donate_argnums=0)
+    return Programs(jax.jit(learn, donate_argnums=0), jax.jit(look), noticed)
