@@ -160,8 +160,11 @@ func (f Found) Explain(err error) error {
 	return err
 }
 
-// packaged names the plugins that rlrun's Python package installs.
-var packaged = []string{"cartpole-swingup", "catch", "deep-bootstrap-q", "deep-q", "minatar"}
+// packaged are the plugins that rlrun's Python package installs, and the extras that they need.
+var packaged = map[string]string{
+	"cartpole-swingup": "", "catch": "", "distribution-bandit": "", "minatar": "",
+	"classification-bandit": "[contexts]", "deep-bootstrap-q": "[deep]", "deep-q": "[deep]",
+}
 
 // missing says where a plugin was looked for and what there is instead.
 func (s Search) missing(name string) error {
@@ -176,8 +179,8 @@ func (s Search) missing(name string) error {
 		similar = []string{near}
 	}
 	hint := "bundled are " + strings.Join(s.Bundled, ", ")
-	if slices.Contains(packaged, name) {
-		hint = "it comes with Python's package: pip install 'rlrun[deep]' and start rlrun where its virtual environment is active"
+	if extra, ok := packaged[name]; ok {
+		hint = fmt.Sprintf("it comes with Python's package: pip install 'rlrun%s' and start rlrun where its virtual environment is active", extra)
 	} else if isFile(name) {
 		hint = fmt.Sprintf("%s is a file here: name it as %q", name, asCommand(name))
 	} else if len(similar) > 0 {

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ENVIRONMENTS = {
     "BernoulliBandit": "bernoulli-bandit",
     "GaussianBandit": "gaussian-bandit",
+    "ContextualBandit": "contextual-bandit",
     "Family": "family",
     "RiverSwim": "riverswim",
     "RiverSwimStrehl": "riverswim-strehl",
