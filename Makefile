@@ -42,7 +42,7 @@ lean = -ldflags=-w -vet=off
 .PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
 
 test:
-	@echo "make test takes about three minutes on two idle cores, and more where Go has to compile everything first."
+	@echo "make test takes about four minutes on two idle cores, and more where Go has to compile everything first."
 	@echo "Each package prints a line as its tests end: ok, or what failed. Python's tests print theirs at their end."
 	@$(MAKE) --no-print-directory python
 	@$(MAKE) --no-print-directory -j2 go-short python-quick
