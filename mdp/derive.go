@@ -207,7 +207,7 @@ func (m *Tabular) OptimalReturn() float64 {
 	starts, p := m.starts()
 	sum := 0.0
 	for k, s := range starts {
-		sum += p[k] * v[s]
+		sum += float64(p[k] * v[s])
 	}
 	return sum
 }

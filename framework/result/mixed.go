@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Code is what a program is made of: digests of files and modules and versions of packages, by
+// Code identifies a program: digests of files and modules, and versions of packages, by
 // names that do not depend on the directory.
 type Code map[string]string
 

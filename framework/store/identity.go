@@ -256,7 +256,7 @@ func (p *PluginProvenance) code() result.Code {
 	return code
 }
 
-// commandLine is that of the plugin with files named as in code.
+// commandLine returns the command line of the plugin. Files have the names that code gives them.
 func (p *PluginProvenance) commandLine() string {
 	c := plan.Component{Plugin: p.Plugin}
 	if name := filepath.Base(p.Plugin); p.Files[name] != "" {
@@ -271,9 +271,8 @@ func (p *PluginProvenance) commandLine() string {
 	return c.CommandLine()
 }
 
-// Tasks returns what tells whether runs of the plan in this directory and in others are of the same
-// tasks: a stream for each environment, by label, and what the programs are made of that plugins
-// were, by their identities in records.
+// Tasks returns a stream for each environment, by label, and the code of each plugin, by its identity in
+// records. Both tell whether runs in this directory and in another one are of the same tasks.
 func (d Dir) Tasks(p *plan.Plan) (map[string]compare.Stream, map[string]result.Code, error) {
 	sessions, err := d.allSessions()
 	if err != nil {

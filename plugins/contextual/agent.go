@@ -346,7 +346,7 @@ func (x *contextual) learn(r float64) {
 	x.belief(x.arm).learn(x.u, x.x, r, x.Noise, x.rng)
 	for k := range len(x.past) / x.width {
 		c := dot(x.past[k*x.width:(k+1)*x.width], x.u)
-		x.held[k*x.arms+x.arm] = max(0, x.held[k*x.arms+x.arm]-c*c)
+		x.held[k*x.arms+x.arm] = max(0, x.held[k*x.arms+x.arm]-float64(c*c))
 	}
 	x.steps++
 }

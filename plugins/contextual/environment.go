@@ -104,7 +104,7 @@ func (l *bandits) Step(_ context.Context, in *vector.Actions, out *vector.TimeSt
 			}
 			best := argmax.Max(x.means)
 			x.score.Add(best-x.means[a], x.means[a] == best)
-			out.Rewards[i] = x.means[a] + l.params.Noise*x.rng.NormFloat64()
+			out.Rewards[i] = x.means[a] + float64(l.params.Noise*x.rng.NormFloat64())
 		case vector.NewEpisode, vector.NewRun:
 			l.begin(x, in.Seeds[i])
 			out.Rewards[i] = 0
