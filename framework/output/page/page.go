@@ -1,19 +1,22 @@
 // Package page makes the report: one self-contained web page with curves, tables and verdicts.
 //
-// The page embeds D3 7.9.2 and Observable Plot 0.6.17 (ISC licence; assets holds
-// dist/d3.min.js, dist/plot.umd.min.js and LICENSE of their npm packages, unchanged).
-// Plot draws SVG, so that every chart can be saved as it is seen, and its axes know
-// logarithms.
+// The page embeds what its charts use of D3 7.9.2 and Observable Plot 0.6.17 (ISC licence),
+// which charts/charts.js names. The page's program is compressed, as it would be most of a
+// small page. Plot draws SVG, so that every chart can be saved as it is seen, and its axes
+// know logarithms.
 package page
 
 import (
+	"compress/gzip"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/dustin/go-humanize"
 
@@ -30,12 +33,10 @@ var (
 	pageCSS string
 	//go:embed assets/report.js
 	pageJS string
-	//go:embed assets/d3.min.js
-	d3JS string
+	//go:embed assets/charts.min.js
+	chartsJS string
 	//go:embed assets/d3-LICENSE
 	d3License string
-	//go:embed assets/plot.umd.min.js
-	plotJS string
 	//go:embed assets/plot-LICENSE
 	plotLicense string
 )
@@ -91,8 +92,8 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	v := &view{
 		Page: page, Meta: s.Meta, AllNotices: notices(s, page), Tasks: newTasks(s.Meta),
 		Data: template.JS(printable.JSON(string(text))), // json.Marshal escapes what could end the script
-		CSS:  template.CSS(pageCSS), JS: template.JS(pageJS),
-		Libraries: []template.JS{licensed("D3", d3License, d3JS), licensed("Observable Plot", plotLicense, plotJS)},
+		CSS:  template.CSS(pageCSS), Program: program(),
+		Licences: template.JS("/* D3\n" + d3License + "\nObservable Plot\n" + plotLicense + "*/"),
 	}
 	seen := map[result.Metric]bool{}
 	for _, env := range s.Meta.Environments {
@@ -118,13 +119,18 @@ type served struct {
 	Empty   bool   `json:"empty"` // there was no record yet
 }
 
-// licensed puts the licence of a library in the place of its first line, which only
-// names the project.
-func licensed(name, license, js string) template.JS {
-	_, code, _ := strings.Cut(js, "\n")
-	code = strings.NewReplacer("\u00ad", `\u00ad`, "\u200b", `\u200b`).Replace(code) // in texts; the page is printable
-	return template.JS("/* " + name + "\n" + license + "*/\n" + code)
-}
+// program is a string of JavaScript: the libraries and report.js, by gzip, in base64.
+var program = sync.OnceValue(func() template.JS {
+	var b strings.Builder
+	b.WriteByte('"')
+	base := base64.NewEncoder(base64.StdEncoding, &b)
+	z, _ := gzip.NewWriterLevel(base, gzip.BestCompression) // writes to memory cannot fail
+	_, _ = io.WriteString(z, chartsJS+pageJS)
+	_ = z.Close()
+	_ = base.Close()
+	b.WriteByte('"')
+	return template.JS(b.String())
+})
 
 // view is what the template reads.
 type view struct {
@@ -133,9 +139,9 @@ type view struct {
 	AllNotices  []string
 	Tasks       []task
 	Definitions []definition
-	Data, JS    template.JS
-	Libraries   []template.JS
 	CSS         template.CSS
+
+	Data, Program, Licences template.JS
 }
 
 type definition struct{ Title, Text string }
