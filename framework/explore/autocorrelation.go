@@ -47,11 +47,6 @@ func newSeries(spec framework.Spec) series {
 // each by itself, of more the means of as many stretches of neighbours.
 func (s *series) features() int { return min(s.width, maxWatched) }
 
-func (s *series) clear() {
-	s.values, s.stretch = s.values[:0], s.stretch[:0]
-	s.now, s.total = 0, 0
-}
-
 // cut ends a stretch: later values do not follow from earlier ones.
 func (s *series) cut() { s.now++ }
 

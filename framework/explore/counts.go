@@ -74,11 +74,6 @@ type slot struct {
 	reward float64
 }
 
-func (c *counts) clear() {
-	clear(c.slots)
-	c.used = 0
-}
-
 func (c *counts) add(key uint64, reward float64) {
 	if len(c.slots) > 0 {
 		if s := c.find(key); s.key == key {
@@ -104,12 +99,6 @@ func (c *counts) add(key uint64, reward float64) {
 	}
 	*c.find(key) = slot{key, 1, reward}
 	c.used++
-}
-
-// set says how often a transition was seen that was not counted yet.
-func (c *counts) set(key, n uint64, reward float64) {
-	c.add(key, reward)
-	c.find(key).n = n
 }
 
 // find returns the slot of a key, or the free one where it belongs.

@@ -19,7 +19,7 @@ func TestCountsAreAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var c counts
 		for range 2 { // cleared, it starts anew
-			c.clear()
+			c = counts{}
 			want := map[uint64]uint64{}
 			keys := rapid.SliceOfN(rapid.Uint64Range(1, 300), 0, 1000).Draw(rt, "keys")
 			for _, k := range keys {
@@ -287,7 +287,7 @@ func TestAutocorrelationOfStretches(t *testing.T) {
 	if got := whole.mixing(mdp.MixingConfig{}); got < 3 {
 		t.Errorf("rewards in blocks of ten: T = %d", got)
 	}
-	whole.clear()
+	whole = series{width: whole.width}
 	if got := whole.mixing(mdp.MixingConfig{}); got != 1 {
 		t.Errorf("nothing seen: T = %d", got)
 	}

@@ -175,13 +175,13 @@ type lane struct {
 	series     series // of the greedy option
 	all        series // of any
 	pcg        rand.PCG
-	rng        *rand.Rand // over pcg
+	rng        *rand.Rand `snapshot:"-"` // over pcg
 	episode    int        // number of the episode, from 0
 	log        decisions
 	decided    int // number of decisions
 	trials     map[string]*options.Trial
 	trial      *options.Trial  // of the option in force
-	outcomes   []options.Trial // scratch
+	outcomes   []options.Trial `snapshot:"-"`
 	declared
 	promises
 }
@@ -444,9 +444,7 @@ func (a *explorer) reset(l *lane, s uint64) {
 	l.commitment, l.promises = a.initial, promises{}
 	l.decided, l.trial, l.current, l.offer = 0, nil, -1, 0
 	clear(l.trials)
-	l.counts.clear()
-	l.series.clear()
-	l.all.clear()
+	l.counts, l.series, l.all = counts{}, series{width: l.series.width}, series{width: l.all.width}
 	l.log.clear()
 }
 

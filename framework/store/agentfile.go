@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,18 +13,17 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/snapshot"
 )
 
-// SavedAgent says what agent a file holds. A file has these parts: the line
-// agentMagic; a SavedAgent as a line of JSON; the length of the snapshot's
-// state as a varint, and the state; its outcome, which is the reward, a byte
-// with bit 0 for terminated and bit 1 for truncated, and the observation; and
-// the SHA-256 of all of these.
+// SavedAgent says what agent a file holds. A file has the line agentMagic, a SavedAgent as a
+// line of JSON, and a snapshot as package snapshot stores it, with a copy of that line.
 type SavedAgent struct {
 	Environment string            `json:"environment"`           // label in the experiment
 	Agent       string            `json:"agent"`                 // label in the experiment
@@ -86,47 +84,23 @@ func encodeAgent(a *SavedAgent, s *loop.Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	b.WriteString(agentMagic)
-	b.Write(append(header, '\n'))
-	b.Write(binary.AppendUvarint(nil, uint64(len(s.State))))
-	b.Write(s.State)
-	flags := byte(0)
-	if s.Outcome.Terminated {
-		flags |= 1
-	}
-	if s.Outcome.Truncated {
-		flags |= 2
-	}
-	b.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(s.Outcome.Reward)))
-	b.Write(s.Outcome.Observation.AppendBinary([]byte{flags}))
-	sum := sha256.Sum256(b.Bytes())
-	b.Write(sum[:])
-	return b.Bytes(), nil
+	state, err := of(header).Save(s, &loop.Snapshot{})
+	return slices.Concat([]byte(agentMagic), header, []byte("\n"), state), err
 }
+
+// of binds a snapshot to the line of JSON before it.
+func of(header []byte) snapshot.Of { return snapshot.Of{{Name: "agent", Value: string(header)}} }
 
 // decodeAgent reads the content of a file. The only error is errAgentFile.
 func decodeAgent(data []byte) (*SavedAgent, *loop.Snapshot, error) {
-	refuse := func() (*SavedAgent, *loop.Snapshot, error) { return nil, nil, errAgentFile }
-	end := len(data) - sha256.Size
-	if end < 0 || sha256.Sum256(data[:end]) != [sha256.Size]byte(data[end:]) {
-		return refuse()
-	}
-	a, err := readHeader(bytes.NewReader(data[:end]))
+	a, err := readHeader(bytes.NewReader(data))
 	if err != nil {
-		return refuse()
+		return nil, nil, err
 	}
-	rest := bytes.SplitN(data[:end], []byte("\n"), 3)[2]
-	n, k := binary.Uvarint(rest)
-	if k <= 0 || n > uint64(len(rest)-k) || len(rest)-k-int(n) < 9 {
-		return refuse()
-	}
-	s := loop.Snapshot{Step: a.Step, State: rest[k : k+int(n)]}
-	rest = rest[k+int(n):]
-	s.Outcome.Reward = math.Float64frombits(binary.LittleEndian.Uint64(rest))
-	s.Outcome.Terminated, s.Outcome.Truncated = rest[8]&1 != 0, rest[8]&2 != 0
-	if s.Outcome.Observation, rest, err = space.ReadValue(rest[9:]); err != nil || len(rest) > 0 {
-		return refuse()
+	parts := bytes.SplitN(data, []byte("\n"), 3)
+	var s loop.Snapshot
+	if of(parts[1]).Load(&s, parts[2]) != nil {
+		return nil, nil, errAgentFile
 	}
 	return a, &s, nil
 }

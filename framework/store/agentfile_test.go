@@ -41,28 +41,20 @@ func TestAgentFiles(t *testing.T) {
 		r.Outcome.Reward != 0.5 || !r.Outcome.Truncated || r.Outcome.Observation.Float64[1] != 2 {
 		t.Errorf("%+v, %+v", b, r)
 	}
-	summed := func(body string) []byte {
-		sum := sha256.Sum256([]byte(body))
-		return append([]byte(body), sum[:]...)
-	}
-	body := string(data[:len(data)-sha256.Size])
-	header := strings.SplitAfter(body, "\n")[1]
+	header := strings.SplitAfter(string(data), "\n")[1]
 	for name, data := range map[string][]byte{
 		"empty":                  nil,
 		"cut":                    data[:len(data)-1],
 		"longer":                 append(bytes.Clone(data), 0),
-		"changed":                bytes.Replace(data, []byte("0.1"), []byte("0.2"), 1),
-		"something else":         summed("a text\nof two lines\n"),
-		"another version":        summed(strings.Replace(body, "agent 1", "agent 2", 1)),
-		"no header":              summed(agentMagic + "{"),
-		"a long header":          summed(agentMagic + strings.Repeat("x", 2*mostHeader)),
-		"a bad header":           summed(agentMagic + "[]\n"),
-		"a run before the first": summed(strings.Replace(body, `"run":3`, `"run":-3`, 1)),
-		"no state":               summed(agentMagic + header),
-		"a longer state":         summed(agentMagic + header + "\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-		"no outcome":             summed(agentMagic + header + "\x01x"),
-		"no observation":         summed(agentMagic + header + "\x01x12345678\x00"),
-		"more":                   summed(body + "x"),
+		"another header":         bytes.Replace(data, []byte("0.1"), []byte("0.2"), 1),
+		"another state":          bytes.Replace(data, []byte("a state"), []byte("b state"), 1),
+		"something else":         []byte("a text\nof two lines\n"),
+		"another version":        bytes.Replace(data, []byte("agent 1"), []byte("agent 0"), 1),
+		"no header":              []byte(agentMagic + "{"),
+		"a long header":          []byte(agentMagic + strings.Repeat("x", 2*mostHeader)),
+		"a bad header":           []byte(agentMagic + "[]\n"),
+		"a run before the first": bytes.ReplaceAll(data, []byte(`"run":3`), []byte(`"run":-3`)),
+		"no state":               []byte(agentMagic + header),
 	} {
 		path := filepath.Join(t.TempDir(), "x.agent")
 		must.Do(t, os.WriteFile(path, data, 0o600))
@@ -92,11 +84,10 @@ func TestAgentFiles(t *testing.T) {
 // FuzzAgentFile: reading never panics, and what is read can be written.
 func FuzzAgentFile(f *testing.F) {
 	_, _, data := savedAgent(f)
-	f.Add(data[:len(data)-sha256.Size])
+	f.Add(data)
 	f.Add([]byte(agentMagic + "{}\n"))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		sum := sha256.Sum256(body)
-		a, s, err := decodeAgent(append(bytes.Clone(body), sum[:]...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, s, err := decodeAgent(data)
 		if err != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/snapshot"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -173,8 +174,8 @@ func (v *vectorAgent) Close() error {
 
 // begun returns a lane that has an agent.
 func (v *vectorAgent) begun(lane int) (*agentLane, error) {
-	if lane < 0 || lane >= len(v.lanes) {
-		return nil, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
+	if err := snapshot.Lane(lane, len(v.lanes)); err != nil {
+		return nil, err
 	}
 	if v.lanes[lane].agent == nil {
 		return nil, &LaneError{Lane: lane, Err: fmt.Errorf("no run has begun: %w", framework.ErrNeedsReset)}

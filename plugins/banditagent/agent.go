@@ -15,7 +15,8 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/plugins/internal/snapshot"
+	"github.com/rlrun/rlrun/internal/snapshot"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // ID names the agent.
@@ -106,7 +107,7 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error)
 		}
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
-	of, err := snapshot.Describe(ID, p, spec)
+	of, err := lanes.Describe(ID, p, spec)
 	return &agent{task: task, maker: maker, first: first.Start, discrete: discrete, arms: arms, low: max(task.Low, -math.MaxFloat64), high: min(task.High, math.MaxFloat64), lanes: make([]lane, n), of: of}, err
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/plugins/internal/snapshot"
+	"github.com/rlrun/rlrun/internal/snapshot"
 )
 
 // Learner is one lane's agent. Actions are numbered from 0. Observations that are
@@ -92,7 +92,7 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			for i := range l.lanes {
 				l.lanes[i].learner = kind.New()
 			}
-			l.of, err = snapshot.Describe(id, p, spec)
+			l.of, err = Describe(id, p, spec)
 			return l, err
 		},
 	}

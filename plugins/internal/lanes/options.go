@@ -9,8 +9,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/snapshot"
 	"github.com/rlrun/rlrun/options"
-	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
 // OptionLearner is a learner whose exploration the host may decide on. From the

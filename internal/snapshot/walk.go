@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"reflect"
-
-	"github.com/rlrun/rlrun/mdp"
-	"github.com/rlrun/rlrun/options"
+	"slices"
 )
 
 // walker goes through the memory of an agent. It writes the state or, if reads is set, reads it.
 type walker struct {
 	b     []byte // what was written, or what is left to read
 	reads bool
+	held  []reflect.Type        // that interfaces may hold where those of the fresh agent hold nothing
 	told  map[reflect.Type]bool // structs whose layout was passed
 
 	numbers map[object]uint64 // of pointers and slices that were written
@@ -71,17 +71,17 @@ func end(err *error) {
 }
 
 // take appends what agent has and fresh does not share.
-func take(b []byte, agent, fresh any) (state []byte, err error) {
+func take(b []byte, agent, fresh any, held []reflect.Type) (state []byte, err error) {
 	defer end(&err)
-	w := walker{b: b, told: map[reflect.Type]bool{}, numbers: map[object]uint64{}}
+	w := walker{b: b, held: held, told: map[reflect.Type]bool{}, numbers: map[object]uint64{}}
 	w.value(reflect.ValueOf(agent), reflect.ValueOf(fresh))
 	return w.b, nil
 }
 
 // restore gives what fresh points to the state that take wrote.
-func restore(fresh any, b []byte) (err error) {
+func restore(fresh any, b []byte, held []reflect.Type) (err error) {
 	defer end(&err)
-	w := walker{b: b, reads: true, told: map[reflect.Type]bool{}, taken: map[object]bool{}}
+	w := walker{b: b, reads: true, held: held, told: map[reflect.Type]bool{}, taken: map[object]bool{}}
 	v := reflect.New(reflect.TypeOf(fresh)).Elem()
 	v.Set(reflect.ValueOf(fresh))
 	w.value(v, reflect.Value{})
@@ -180,6 +180,8 @@ func (w *walker) value(v, f reflect.Value) {
 		} else {
 			w.writeDynamic(v, f)
 		}
+	case reflect.Map:
+		w.entries(v)
 	case reflect.Func:
 	default:
 		panic(failure{fmt.Errorf("a %s cannot be stored", v.Type())})
@@ -187,12 +189,46 @@ func (w *walker) value(v, f reflect.Value) {
 }
 
 func (w *walker) elements(v, f reflect.Value) {
+	switch bytes := v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8; {
+	case bytes && !w.reads:
+		w.b = append(w.b, v.Bytes()...)
+		return
+	case bytes:
+		w.b = w.b[copy(v.Bytes(), w.b):]
+		return
+	}
 	for i := range v.Len() {
 		var g reflect.Value
 		if f.IsValid() && i < f.Len() {
 			g = f.Index(i)
 		}
 		w.value(v.Index(i), g)
+	}
+}
+
+// entries writes or reads a map whose keys are strings, in their order.
+func (w *walker) entries(v reflect.Value) {
+	if v.Type().Key().Kind() != reflect.String {
+		panic(failure{fmt.Errorf("a %s cannot be stored", v.Type())})
+	}
+	entries := map[string]reflect.Value{}
+	for i := v.MapRange(); i.Next(); {
+		entries[i.Key().String()] = i.Value()
+	}
+	if keys := slices.Sorted(maps.Keys(entries)); !w.reads {
+		w.uint(uint64(len(keys)))
+		for _, key := range keys {
+			w.text(key)
+			w.value(entries[key], reflect.Value{})
+		}
+		return
+	}
+	n := w.uint(0)
+	v.Set(reflect.MakeMap(v.Type()))
+	for range n {
+		key, x := reflect.ValueOf(w.text("")).Convert(v.Type().Key()), reflect.New(v.Type().Elem()).Elem()
+		w.value(x, reflect.Value{})
+		v.SetMapIndex(key, x)
 	}
 }
 
@@ -328,7 +364,7 @@ func (w *walker) writeDynamic(v, f reflect.Value) {
 		return
 	}
 	name := v.Type().String()
-	if known(name) != v.Type() {
+	if w.known(name) != v.Type() {
 		panic(failure{fmt.Errorf("a %s is not known here", name)})
 	}
 	w.uint(isNew)
@@ -348,7 +384,7 @@ func (w *walker) readDynamic(v reflect.Value) {
 		x.Set(v.Elem())
 	default:
 		w.require(tag == isNew)
-		of := known(w.text(""))
+		of := w.known(w.text(""))
 		w.require(of != nil && of.Implements(v.Type()))
 		x = reflect.New(of).Elem()
 	}
@@ -356,16 +392,9 @@ func (w *walker) readDynamic(v reflect.Value) {
 	v.Set(x)
 }
 
-// known returns a type that may be found where the fresh agent has none, by name.
-func known(name string) reflect.Type {
-	types := []reflect.Type{
-		reflect.TypeFor[mdp.Deterministic](), reflect.TypeFor[mdp.Uniform](),
-		reflect.TypeFor[options.Markov](), reflect.TypeFor[options.Deviation](), reflect.TypeFor[*options.Repeat](),
-	}
-	for _, kind := range append(options.Kinds, options.Declared) {
-		types = append(types, reflect.TypeOf(kind))
-	}
-	for _, of := range types {
+// known returns one of the types that interfaces may hold, by name.
+func (w *walker) known(name string) reflect.Type {
+	for _, of := range w.held {
 		if of.String() == name {
 			return of
 		}

@@ -10,19 +10,16 @@
 //   - Pointers and slices that were the same are the same afterwards.
 //
 // An agent must therefore be as if made by the same code with the same parameters,
-// which Of guards. Channels and maps are not known.
+// which Of guards. Channels are not known, and maps by strings alone.
 package snapshot
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/space"
+	"reflect"
 )
 
 // Of is what a state is of, part by part: states fit what says the same of itself.
@@ -34,13 +31,14 @@ type Part struct{ Name, Value string }
 // errDamaged is for states that were not made here, or are not whole.
 var errDamaged = errors.New("this is not the state of an agent, or a damaged one")
 
-// Save returns the state of what agent points to; fresh points to another.
-func (of Of) Save(agent, fresh any) ([]byte, error) {
+// Save returns the state of what agent points to; fresh points to another. An interface may hold
+// a type of held where that of the fresh one holds nothing.
+func (of Of) Save(agent, fresh any, held ...reflect.Type) ([]byte, error) {
 	state := make([]byte, sha256.Size)
 	for _, p := range of {
 		state = appendString(state, p.Value)
 	}
-	state, err := take(state, agent, fresh)
+	state, err := take(state, agent, fresh, held)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +48,8 @@ func (of Of) Save(agent, fresh any) ([]byte, error) {
 }
 
 // Load gives what fresh points to a state, which it does not keep. After an error
-// fresh is of no use.
-func (of Of) Load(fresh any, state []byte) error {
+// fresh is of no use. held is that of Save.
+func (of Of) Load(fresh any, state []byte, held ...reflect.Type) error {
 	if len(state) < sha256.Size {
 		return errDamaged
 	}
@@ -69,7 +67,7 @@ func (of Of) Load(fresh any, state []byte) error {
 			return fmt.Errorf("the state is of another %s: %s, where this is %s", p.Name, value, p.Value)
 		}
 	}
-	return restore(fresh, rest)
+	return restore(fresh, rest, held)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -83,27 +81,6 @@ func cutString(b []byte) (s string, rest []byte, err error) {
 	}
 	b = b[k:]
 	return string(b[:n]), b[n:], nil
-}
-
-// Describe describes the agent of a plugin with parameters, for tasks like spec.
-func Describe(id string, params any, spec framework.Spec) (Of, error) {
-	p, err := json.Marshal(params)
-	if err != nil {
-		return nil, err
-	}
-	observations, err := space.Marshal(spec.Observation)
-	if err != nil {
-		return nil, err
-	}
-	actions, err := space.Marshal(spec.Action)
-	if err != nil {
-		return nil, err
-	}
-	task := fmt.Sprintf("observations %s, actions %s, rewards in [%v, %v]", observations, actions, spec.RewardLow, spec.RewardHigh)
-	if spec.Continuing {
-		task += ", without an end"
-	}
-	return Of{{"agent", id}, {"agent's parameters", string(p)}, {"task", task}}, nil
 }
 
 // Lane checks the number of a lane of n.
