@@ -1,7 +1,6 @@
 package submitcmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -11,8 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/framework/result"
@@ -39,35 +36,6 @@ func (kubernetes) check(_ context.Context, s *submission) error {
 		return cli.Usagef("--to kubernetes: the image has the plugins, so there is no lock file to check; leave out --lock")
 	}
 	return nil
-}
-
-// object is a part of a manifest, with keys in the order in which they are written.
-type object = yaml.Node
-
-func obj(pairs ...any) *object {
-	n := &object{Kind: yaml.MappingNode}
-	for i := 0; i < len(pairs); i += 2 {
-		n.Content = append(n.Content, value(pairs[i]), value(pairs[i+1]))
-	}
-	return n
-}
-
-func list(items ...any) *object {
-	n := &object{Kind: yaml.SequenceNode}
-	for _, item := range items {
-		n.Content = append(n.Content, value(item))
-	}
-	return n
-}
-
-// value makes a node of a node, a string, a number or a truth value.
-func value(v any) *object {
-	if n, ok := v.(*object); ok {
-		return n
-	}
-	n := &object{}
-	cli.Must(n.Encode(v))
-	return n
 }
 
 // claimed names the directory of the results in the claim, after the output directory.
@@ -110,58 +78,13 @@ func (s *submission) checkSize() error {
 	return err
 }
 
-func (k kubernetes) files(s *submission) []file {
-	out := s.inClaim()
-	args := list("run", configMount+"/"+configName, "--out", out, "--quiet", "--shard", fmt.Sprintf("$(JOB_COMPLETION_INDEX)/%d", s.Tasks), "--workers", fmt.Sprint(s.Cpus))
-	if s.Mixed {
-		args.Content = append(args.Content, value("--mixed"))
+func (kubernetes) files(s *submission) []file {
+	data := map[string]any{
+		"Label": s.label(), "ConfigName": configName, "Config": s.config, "ConfigMount": configMount, "ResultsMount": resultsMount, "Out": s.inClaim(),
+		"Tasks": s.Tasks, "Parallelism": min(s.Tasks, cmp.Or(s.AtOnce, s.Tasks)), "Seconds": int(s.Time.Seconds()), "Cpus": fmt.Sprint(s.Cpus),
+		"Image": s.Image, "Program": literal(s.Rlrun), "Claim": s.Claim, "Mixed": s.Mixed, "Yes": s.Yes,
 	}
-	if s.Yes {
-		args.Content = append(args.Content, value("--yes"))
-	}
-	configMap := obj("apiVersion", "v1", "kind", "ConfigMap", "metadata", obj("name", s.label()), "data", obj(configName, s.config))
-	spec := obj("completionMode", "Indexed", "completions", s.Tasks, "parallelism", min(s.Tasks, cmp.Or(s.AtOnce, s.Tasks)),
-		"backoffLimitPerIndex", 3,
-		"podFailurePolicy", obj("rules", list(
-			obj("action", "Ignore", "onPodConditions", list(obj("type", "DisruptionTarget", "status", "True"))),
-			obj("action", "FailIndex", "onExitCodes", obj("containerName", "rlrun", "operator", "In", "values", list(2))),
-		)),
-		"template", k.pod(s, args, true))
-	shards := obj("apiVersion", "batch/v1", "kind", "Job", "metadata", obj("name", s.label()), "spec", spec)
-	report := obj("apiVersion", "batch/v1", "kind", "Job", "metadata", obj("generateName", s.label()+"-report-"),
-		"spec", obj("backoffLimit", 3, "template", k.pod(s, list("report", out), false)))
-	return []file{{"job.yaml", document(configMap, shards)}, {"report.yaml", document(report)}}
-}
-
-// pod is the template of a job's pods.
-func (kubernetes) pod(s *submission, args *object, config bool) *object {
-	mounts := list(obj("name", "results", "mountPath", resultsMount))
-	volumes := list(obj("name", "results", "persistentVolumeClaim", obj("claimName", s.Claim)))
-	if config {
-		mounts.Content = append(mounts.Content, obj("name", "config", "mountPath", configMount))
-		volumes.Content = append(volumes.Content, obj("name", "config", "configMap", obj("name", s.label())))
-	}
-	container := obj("name", "rlrun", "image", s.Image, "command", list(literal(s.Rlrun)), "args", args,
-		"resources", obj("requests", obj("cpu", fmt.Sprint(s.Cpus)), "limits", obj("cpu", fmt.Sprint(s.Cpus))),
-		"volumeMounts", mounts)
-	pod := obj("restartPolicy", "Never", "terminationGracePeriodSeconds", 120)
-	if s.Time > 0 && config {
-		pod.Content = append(pod.Content, value("activeDeadlineSeconds"), value(int(s.Time.Seconds())))
-	}
-	pod.Content = append(pod.Content, value("containers"), list(container), value("volumes"), volumes)
-	return obj("spec", pod)
-}
-
-// document writes objects as YAML.
-func document(objects ...*object) string {
-	var buf bytes.Buffer
-	enc := yaml.NewEncoder(&buf)
-	enc.SetIndent(2)
-	for _, o := range objects {
-		cli.Must(enc.Encode(o))
-	}
-	cli.Must(enc.Close())
-	return buf.String()
+	return []file{render("kubernetes", "job.yaml", data), render("kubernetes", "report.yaml", data)}
 }
 
 // queue knows no earlier pods: a submission takes the place of the Job before.

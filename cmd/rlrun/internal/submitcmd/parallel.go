@@ -43,37 +43,20 @@ func (parallel) files(s *submission) []file {
 	if s.AtOnce > 0 {
 		jobs = strconv.Itoa(s.AtOnce)
 	}
-	options := fmt.Sprintf("--null --retries 3 --termseq TERM,60000,KILL --jobs %s --joblog %s", jobs, quote(s.path("parallel.log")))
-	if s.Hosts != "" {
-		options += " --sshloginfile " + quote(s.Hosts)
-	}
-	if s.Time > 0 {
-		options += fmt.Sprintf(" --timeout %d", int(s.Time.Seconds()))
-	}
 	var numbers []string
 	for part := range strings.SplitSeq(plan.Ranges(s.shards), ",") {
 		first, last, _ := strings.Cut(part, "-")
 		numbers = append(numbers, "$(seq "+first+" "+cmp.Or(last, first)+")")
 	}
-	// Commands are parallel's input: in its arguments it would replace {} and the like.
-	shards := "for shard in " + strings.Join(numbers, " ") + "; do\n" +
-		"  printf 'cd %q && exec' " + quote(s.WorkDir) + "\n" +
-		"  printf ' %q' " + s.run(fmt.Sprintf(`"$shard/%d"`, s.Tasks), strconv.Itoa(s.Cpus)) + "\n" +
-		"  printf '\\0'\n" +
-		"done | parallel " + options + "\n" +
-		"status=$?\n"
-	if s.Staged {
-		shards = "while :; do\n" + shards +
-			s.decide() + "\n" +
-			fmt.Sprintf("decided=$?\n[ $decided = %d ] || break\ndone\n", cli.StatusOpen) +
-			"[ $decided = 0 ] || status=$decided\n"
+	data := map[string]any{
+		"Shards": strings.Join(numbers, " "), "WorkDir": quote(s.WorkDir), "Run": s.run(fmt.Sprintf(`"$shard/%d"`, s.Tasks), strconv.Itoa(s.Cpus)),
+		"Jobs": jobs, "JobLog": quote(s.path("parallel.log")), "Seconds": int(s.Time.Seconds()),
+		"Staged": s.Staged, "Decide": s.decide(), "Open": cli.StatusOpen, "Report": s.report(),
 	}
-	script := "#!/bin/bash\n" +
-		"# A shard that fails is tried three times; the report is made in any case.\n" +
-		shards +
-		s.report() + " || exit\n" +
-		"exit $status\n"
-	return []file{{"parallel.sh", script}}
+	if s.Hosts != "" {
+		data["Hosts"] = quote(s.Hosts)
+	}
+	return []file{render("parallel", "parallel.sh", data)}
 }
 
 // queue knows no earlier jobs: submit waits for them.

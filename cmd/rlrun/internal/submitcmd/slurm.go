@@ -103,58 +103,38 @@ func (s *submission) arrays() (list []array) {
 // escapes within quotes.
 func directive(key, value string) string {
 	if value == "" {
-		return "#SBATCH --" + key + "\n"
+		return "#SBATCH --" + key
 	}
-	return "#SBATCH --" + key + "=" + quote(strings.ReplaceAll(value, `\`, `\\`)) + "\n"
+	return "#SBATCH --" + key + "=" + quote(strings.ReplaceAll(value, `\`, `\\`))
 }
 
-func (slurm) files(s *submission) []file {
-	var options strings.Builder
+func (slurm) files(s *submission) (files []file) {
+	var options []string
 	for _, option := range s.Slurm {
 		key, value, _ := strings.Cut(option, "=")
-		options.WriteString(directive(key, value))
+		options = append(options, directive(key, value))
 	}
-	head := func(name, log string) string {
-		// In names of logs Slurm reads %; check refuses what cannot be written there.
-		path := strings.ReplaceAll(s.path(""), "%", "%%")
-		return "#!/bin/bash\n" + directive("job-name", name) + directive("output", path+"/"+log) + directive("open-mode", "append") + options.String()
+	// In names of logs Slurm reads %; check refuses what cannot be written there.
+	logs := strings.ReplaceAll(s.path(""), "%", "%%") + "/"
+	data := map[string]any{
+		"Name": "rlrun-" + s.Name, "Options": options, "Cpus": fmt.Sprint(s.Cpus), "Time": slurmTime(s.Time), "Signal": int(s.limit().Seconds()),
+		"WorkDir": quote(s.WorkDir), "Staged": s.Staged, "Decide": s.decide(), "Open": cli.StatusOpen, "Report": s.report(),
+		"Again": quote(s.Rlrun, "submit", "--missing", s.Dir, "--trust"),
 	}
-	limit := ""
-	if s.Time > 0 {
-		limit = directive("time", slurmTime(s.Time))
-	}
-	atOnce := ""
-	if s.AtOnce > 0 {
-		atOnce = fmt.Sprintf("%%%d", s.AtOnce)
-	}
-	var files []file
 	for _, a := range s.arrays() {
-		shard := "$SLURM_ARRAY_TASK_ID"
+		shard, indices := "$SLURM_ARRAY_TASK_ID", plan.Ranges(a.indices)
 		if a.first > 0 {
 			shard = fmt.Sprintf("$((SLURM_ARRAY_TASK_ID + %d))", a.first)
 		}
-		files = append(files, file{a.script(), head("rlrun-"+s.Name, a.log) +
-			directive("array", plan.Ranges(a.indices)+atOnce) +
-			directive("cpus-per-task", fmt.Sprint(s.Cpus)) +
-			limit +
-			"#SBATCH --requeue\n" +
-			fmt.Sprintf("#SBATCH --signal=B:TERM@%d\n", int(s.limit().Seconds())) +
-			"# exec: the signal reaches rlrun itself. The number of shards is written out, as\n" +
-			"# SLURM_ARRAY_TASK_COUNT is that of one submission.\n" +
-			"cd " + quote(s.WorkDir) + " || exit 1\n" +
-			"exec " + s.run(fmt.Sprintf(`"%s/%d"`, shard, s.Tasks), `"$SLURM_CPUS_PER_TASK"`) + "\n"})
+		if s.AtOnce > 0 {
+			indices += fmt.Sprintf("%%%d", s.AtOnce)
+		}
+		data["Log"], data["Indices"] = logs+a.log, indices
+		data["Run"] = s.run(fmt.Sprintf(`"%s/%d"`, shard, s.Tasks), `"$SLURM_CPUS_PER_TASK"`)
+		files = append(files, file{a.script(), render("slurm", "shards.sh", data).text})
 	}
-	merge := head("rlrun-"+s.Name+"-report", "report.log")
-	if s.Staged {
-		merge += "cd " + quote(s.WorkDir) + " || exit 1\n" +
-			s.decide() + "\n" +
-			"status=$?\n" +
-			fmt.Sprintf("if [ $status = %d ]; then exec %s; fi\n", cli.StatusOpen, quote(s.Rlrun, "submit", "--missing", s.Dir, "--trust")) +
-			s.report() + " && exit $status\n"
-	} else {
-		merge += "exec " + s.report() + "\n"
-	}
-	return append(files, file{"report.sh", merge})
+	data["Name"], data["Log"] = "rlrun-"+s.Name+"-report", logs+"report.log"
+	return append(files, render("slurm", "report.sh", data))
 }
 
 // timeLimit is a flag's value: a time as Go or as Slurm writes it.
@@ -203,8 +183,11 @@ func (t *timeLimit) String() string {
 // Type is the word for it in a usage text.
 func (t *timeLimit) Type() string { return "time limit" }
 
-// slurmTime writes hours:minutes:seconds.
+// slurmTime writes hours:minutes:seconds; nothing for no limit.
 func slurmTime(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
 	seconds := int(d.Seconds())
 	return fmt.Sprintf("%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }
