@@ -30,8 +30,8 @@ func (c catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugin
 	return c.open(ctx, comp)
 }
 
-func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...plan.Component) (store.PluginProvenance, error) {
-	return store.PluginProvenance{Plugin: c[0].Plugin, Args: c[0].Args}, nil
+func (catalogue) Identify(_ context.Context, _ vector.Plugin, c plan.Component) (store.PluginProvenance, error) {
+	return store.PluginProvenance{Plugin: c.Plugin, Args: c.Args}, nil
 }
 
 // execute runs an experiment in a directory and returns its records.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -67,6 +68,29 @@ func (p *Plan) FirstNumbers() map[result.Key]int {
 		numbers[p.Key(c)] = i * p.Config.Runs
 	}
 	return numbers
+}
+
+// Components are the environments and agents, with the key that each is under.
+func (p *Plan) Components() iter.Seq2[string, Component] {
+	return func(yield func(string, Component) bool) {
+		for i, c := range slices.Concat(p.Environments, p.Agents) {
+			key := EnvironmentsKey
+			if i >= len(p.Environments) {
+				key = AgentsKey
+			}
+			if !yield(key, c) {
+				return
+			}
+		}
+	}
+}
+
+// Component is the environment or the agent of a cell, by the key that it is under.
+func (p *Plan) Component(key string, c Cell) Component {
+	if key == EnvironmentsKey {
+		return p.Environments[c.Environment]
+	}
+	return p.Agents[c.Agent]
 }
 
 // CommandLine is what the config says of a component's plugin, in one string.

@@ -114,8 +114,8 @@ func (c catalogue) Open(ctx context.Context, comp plan.Component) (vector.Plugin
 	return c.open(ctx, comp)
 }
 
-func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...plan.Component) (store.PluginProvenance, error) {
-	return store.PluginProvenance{Plugin: c[0].Plugin}, nil
+func (catalogue) Identify(_ context.Context, _ vector.Plugin, c plan.Component) (store.PluginProvenance, error) {
+	return store.PluginProvenance{Plugin: c.Plugin}, nil
 }
 
 // runExperiment makes the runs of a plan in a directory. It does not check the plugins before,

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,8 +85,14 @@ func (x *mixture) add(meta *Meta, c cell, p Programs) {
 	}
 	x.seen[c] = p
 	x.one("rlrun", p.Host)
-	x.one(pluginOf(c.environment, meta.Environments, meta.EnvironmentPlugins), p.Environment)
-	x.one(pluginOf(c.agent, meta.Agents, meta.AgentPlugins), p.Agent)
+	component := func(plugin, files, program string) {
+		id, digest, _ := strings.Cut(program, OwnFiles)
+		digest, changed, _ := strings.Cut(digest, OwnFiles)
+		x.one(plugin, cmp.Or(id, p.Host)+changed)
+		x.one(files, cmp.Or(digest, "none"))
+	}
+	component(pluginOf(c.environment, meta.Environments, meta.EnvironmentPlugins), "files of environment "+c.environment, p.Environment)
+	component(pluginOf(c.agent, meta.Agents, meta.AgentPlugins), "files of agent "+c.agent+" in "+c.environment, p.Agent)
 }
 
 func (x *mixture) one(name, id string) {

@@ -67,6 +67,11 @@ type Programs struct {
 	Agent       string // the agent's plugin
 }
 
+// OwnFiles begins, in the identity of an environment or agent, the digest of files that it has besides
+// its plugin, such as those that parameters name. Before it is the plugin's identity, or nothing if that is
+// bundled. Another digest after a second one says that these files changed in a mixed experiment.
+const OwnFiles = "_"
+
 // String joins the identities with dashes; the host's alone stands for all three if
 // they are equal. Empty if nothing is known.
 func (p Programs) String() string {
@@ -78,7 +83,7 @@ func (p Programs) String() string {
 
 // parsePrograms reads what String writes; the zero value of anything else.
 func parsePrograms(ids string) Programs {
-	if strings.Trim(ids, "0123456789abcdef-") != "" {
+	if strings.Trim(ids, "0123456789abcdef-"+OwnFiles) != "" {
 		return Programs{}
 	}
 	switch words := strings.Split(ids, "-"); {

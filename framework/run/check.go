@@ -469,69 +469,61 @@ func checkExploration(schema, params json.RawMessage, explores bool) error {
 	return nil
 }
 
-// identify finds out which programs the plugins are.
+// identify finds out which programs the plugins are, and what results of environments and agents
+// depend on besides.
 func (x *Runner) identify(ctx context.Context) error {
-	var names []string // in the order of the plan
-	components := map[string][]plan.Component{}
-	all := slices.Concat(x.Plan.Environments, x.Plan.Agents)
-	for _, c := range x.Plan.Agents { // first, since agents are made of them
-		all = append(c.Parts(), all...)
-		if _, files := c.Exploration.OptionSources(); files != nil {
-			all = append(all, c.Files())
-		}
-	}
-	for _, c := range all {
-		name := c.CommandLine()
-		if components[name] == nil {
-			names = append(names, name)
-		}
-		components[name] = append(components[name], c)
-	}
-	x.Programs = nil
-	for _, name := range names {
-		p, err := x.pool.keep(ctx, components[name][0])
-		if err != nil {
-			return err
-		}
-		program, err := x.plugins.Identify(ctx, p, components[name]...)
-		for _, c := range components[name] {
-			x.addParts(&program, c)
-			if err == nil && c.WarmStart != nil {
-				if program.Files == nil {
-					program.Files = map[string]string{}
-				}
-				err = x.warm.Files(x.Plan, c, program.Files)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		x.Programs = append(x.Programs, program)
-	}
-	return nil
-}
-
-// addParts adds to an agent's program the rule and the sources of options that its component
-// names, and to its files theirs: its runs depend on them.
-func (x *Runner) addParts(program *store.PluginProvenance, c plan.Component) {
-	for _, part := range c.Parts() {
+	x.Programs, x.Components = nil, nil
+	program := func(c plan.Component) (store.PluginProvenance, error) {
 		for _, p := range x.Programs {
-			if p.Plugin != part.Plugin {
-				continue
+			if p.Plugin == c.Plugin && slices.Equal(p.Args, c.Args) {
+				return p, nil
 			}
-			if program.Files == nil {
-				program.Files = map[string]string{}
-			}
-			if !slices.Contains(program.Parts, part.Plugin) {
-				program.Parts = append(program.Parts, part.Plugin)
+		}
+		opened, err := x.pool.keep(ctx, c)
+		if err != nil {
+			return store.PluginProvenance{}, err
+		}
+		p, err := x.plugins.Identify(ctx, opened, c)
+		x.Programs = append(x.Programs, p)
+		return p, err
+	}
+	for kind, c := range x.Plan.Components() {
+		if _, err := program(c); err != nil {
+			return err
+		}
+		own := store.ComponentProvenance{Kind: kind, Name: c.Name, Plugin: c.Plugin, Args: c.Args, Files: map[string]string{}, Sources: map[string]string{}}
+		err := errors.Join(addParamFiles(own.Files, c.Params), addParamFiles(own.Files, c.Files().Params))
+		for _, part := range c.Parts() {
+			p, partErr := program(part)
+			err = errors.Join(err, partErr, addParamFiles(own.Files, part.Params))
+			if !slices.Contains(own.Parts, part.Plugin) {
+				own.Parts = append(own.Parts, part.Plugin)
 			}
 			for _, list := range []map[string]string{p.Files, p.Sources} {
 				for name, digest := range list {
-					program.Files[part.Plugin+": "+name] = digest
+					own.Sources[part.Plugin+": "+name] = digest
 				}
 			}
 		}
+		if err != nil {
+			return err
+		}
+		if len(own.Files)+len(own.Sources) > 0 && c.WarmStart == nil {
+			x.Components = append(x.Components, own)
+		}
+		for _, e := range x.Plan.Environments {
+			if c.WarmStart == nil {
+				break
+			}
+			own := own
+			own.Environment, own.Sources = e.Name, maps.Clone(own.Sources)
+			if err := x.warm.Digest(c, e.Name, own.Sources); err != nil {
+				return err
+			}
+			x.Components = append(x.Components, own)
+		}
 	}
+	return nil
 }
 
 // tasks finds out what is known of the environments, and adds the notes of their models to

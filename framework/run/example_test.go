@@ -50,8 +50,8 @@ func (h here) Open(_ context.Context, c plan.Component) (vector.Plugin, func() e
 	return p, func() error { return nil }, nil
 }
 
-func (here) Identify(_ context.Context, _ vector.Plugin, c ...plan.Component) (store.PluginProvenance, error) {
-	return store.PluginProvenance{Plugin: c[0].Plugin, Program: "example"}, nil
+func (here) Identify(_ context.Context, _ vector.Plugin, c plan.Component) (store.PluginProvenance, error) {
+	return store.PluginProvenance{Plugin: c.Plugin, Program: "example"}, nil
 }
 
 // An experiment goes one way: compile, check, run, write.

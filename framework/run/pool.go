@@ -19,9 +19,8 @@ type Plugins interface {
 	// Open gives access to a component's plugin. The returned close function ends
 	// its processes, if it has any; it is called exactly once.
 	Open(ctx context.Context, c plan.Component) (p vector.Plugin, close func() error, err error)
-	// Identify says which program some components are, which have the same plugin and
-	// arguments; p is that plugin.
-	Identify(ctx context.Context, p vector.Plugin, components ...plan.Component) (store.PluginProvenance, error)
+	// Identify says which program the plugin p of a component is.
+	Identify(ctx context.Context, p vector.Plugin, c plan.Component) (store.PluginProvenance, error)
 }
 
 // Pairs are Plugins that can open an environment and an agent, which have been opened before, in one

@@ -45,7 +45,8 @@ func TestFilesOfParametersAreBound(t *testing.T) {
 	digest := must.Get(inputfile.SHA256(file))(t)
 	params := must.Get(json.Marshal(map[string]any{"models": []string{file}}))(t)
 	var s store.Session
-	s.AddPlugin(store.PluginProvenance{Plugin: "coin", Files: map[string]string{file: "sha256:" + digest}})
+	s.AddPlugin(store.PluginProvenance{Plugin: "coin"})
+	s.Components = []store.ComponentProvenance{{Kind: plan.EnvironmentsKey, Name: "coin", Files: map[string]string{file: "sha256:" + digest}}}
 	p := plantest.Compile(t, func(c *plan.Config) { c.Environments[0].Params, c.Workers, c.Lanes = params, 1, 23 })
 	run := func(dir string, then string) error {
 		done := must.Get(prepare(t, p, dir, false, s))(t)

@@ -111,8 +111,8 @@ func (o opening) Open(ctx context.Context, c plan.Component) (vector.Plugin, fun
 	return o(ctx, c)
 }
 
-func (o opening) Identify(_ context.Context, _ vector.Plugin, c ...plan.Component) (store.PluginProvenance, error) {
-	return store.PluginProvenance{Plugin: c[0].Plugin}, nil
+func (o opening) Identify(_ context.Context, _ vector.Plugin, c plan.Component) (store.PluginProvenance, error) {
+	return store.PluginProvenance{Plugin: c.Plugin}, nil
 }
 
 // prepare prepares an output directory.

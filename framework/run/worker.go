@@ -193,15 +193,12 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 // parameters has changed (see store.Session.Unchanged).
 func (w *worker) unchanged(ctx context.Context, envPlugin, agentPlugin vector.Plugin, files bool) error {
 	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
-	of := func(c plan.Component, p any) error {
-		if !files {
-			c.Params = nil
-		}
-		return w.session.Unchanged(ctx, w.agents, c, p)
-	}
-	err := cmp.Or(of(e, envPlugin), of(a, agentPlugin), of(a.Files(), nil))
+	err := cmp.Or(w.session.Unchanged(ctx, w.agents, e, envPlugin), w.session.Unchanged(ctx, w.agents, a, agentPlugin))
 	for _, o := range w.parts.opened {
-		err = cmp.Or(err, of(o.component, o.plugin))
+		err = cmp.Or(err, w.session.Unchanged(ctx, w.agents, o.component, o.plugin))
+	}
+	if files {
+		err = cmp.Or(err, w.session.SameFiles(w.plan, w.cell))
 	}
 	return err
 }

@@ -63,12 +63,15 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 			c.dir.Path, ErrOtherExperiment, most-1, p.Config.Runs, most)
 	}
 	if !s.Mixed {
-		if err := c.sameShards(shard, s); err != nil {
+		if err := c.sameShards(p, shard, s); err != nil {
 			return nil, err
 		}
 		if err := c.provenance.samePrograms(c.dir, p, s, c.runs.Entries); err != nil {
 			return nil, err
 		}
+	}
+	if s.Mixed {
+		s.markChanged(c.provenance)
 	}
 	if err := c.rebind(s, shard.Of == 0); err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 
 // sameShards refuses a shard of another division than the one that was begun, or of other
 // programs.
-func (c *contents) sameShards(shard plan.Shard, s *Session) error {
+func (c *contents) sameShards(p *plan.Plan, shard plan.Shard, s *Session) error {
 	was := c.provenance.Shards
 	switch {
 	case shard.Of == 0:
@@ -89,7 +92,7 @@ func (c *contents) sameShards(shard plan.Shard, s *Session) error {
 	case was != 0 && was != shard.Of:
 		return fmt.Errorf("%s is %w: %d, not %d", c.dir.Path, ErrOtherShards, was, shard.Of)
 	}
-	return c.provenance.sameSession(c.dir, s)
+	return c.provenance.sameSession(c.dir, p, s)
 }
 
 // otherExperiment is an ErrOtherExperiment: the config in path differs.
@@ -194,9 +197,9 @@ func (d Dir) sameComparison(p, before *plan.Plan) error {
 // records whose host, environment or agent was another program than now. The error
 // wraps ErrOtherPrograms and names both.
 func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept []result.Entry) error {
-	cells := map[result.Key]plan.Cell{}
+	cells, programs := map[result.Key]plan.Cell{}, map[result.Key]result.Programs{}
 	for _, c := range p.Cells {
-		cells[p.Key(c)] = c
+		cells[p.Key(c)], programs[p.Key(c)] = c, now.programs(p, c)
 	}
 	for _, is := range now.Plugins {
 		for s := range before.sessions() {
@@ -206,12 +209,13 @@ func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept [
 		}
 	}
 	for _, e := range kept {
-		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]
+		key := result.Key{Environment: e.Environment, Agent: e.Agent}
+		c, ok := cells[key]
 		if e.Status != result.OK || !ok {
 			continue
 		}
 		what := ""
-		switch is := now.programs(p, c); {
+		switch is := programs[key]; {
 		case e.Programs == is:
 			continue
 		case e.Programs == (result.Programs{}):
@@ -223,9 +227,9 @@ func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept [
 			}
 			what = was + ", now " + now.describe()
 		case e.Programs.Environment != is.Environment:
-			what = pluginDifference(p.Environments[c.Environment], e.Programs.Environment, before, now)
+			what = difference(plan.EnvironmentsKey, p, c, e.Programs.Environment, before, now)
 		default:
-			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
+			what = difference(plan.AgentsKey, p, c, e.Programs.Agent, before, now)
 		}
 		return fmt.Errorf("%s holds runs %w: %s",
 			d.Path, ErrOtherPrograms, what)
@@ -235,38 +239,34 @@ func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept [
 
 // sameSession refuses other programs than those of the session that began the
 // experiment. The error wraps ErrOtherPrograms.
-func (first *Provenance) sameSession(d Dir, now *Session) error {
+func (first *Provenance) sameSession(d Dir, p *plan.Plan, now *Session) error {
 	if first.Program != "" && first.Program != now.Program {
 		return fmt.Errorf("%s was begun and its runs are %w: %s, now %s", d.Path, ErrOtherPrograms, first.describe(), now.describe())
 	}
-	for _, is := range now.Plugins {
-		if was := first.plugin(is.Plugin, is.Args); was != nil && was.Program != is.Program {
-			return fmt.Errorf("%s was begun and its runs are %w: %s", d.Path, ErrOtherPrograms,
-				pluginDifference(plan.Component{Plugin: is.Plugin, Args: is.Args}, was.Program, first, now))
+	for _, c := range p.Cells {
+		for _, kind := range []string{plan.EnvironmentsKey, plan.AgentsKey} {
+			of := p.Component(kind, c)
+			if was := first.program(kind, p, c); first.plugin(of.Plugin, of.Args) != nil && was != now.program(kind, p, c) {
+				return fmt.Errorf("%s was begun and its runs are %w: %s", d.Path, ErrOtherPrograms, difference(kind, p, c, was, first, now))
+			}
 		}
 	}
 	return nil
 }
 
-// pluginDifference says how a component's plugin differs from the one of identity
-// was.
-func pluginDifference(c plan.Component, was string, before *Provenance, now *Session) string {
-	name := "plugin " + c.CommandLine()
-	is := now.plugin(c.Plugin, c.Args)
+// difference says how the environment or the agent of a cell differs from the one of identity was.
+func difference(kind string, p *plan.Plan, c plan.Cell, was string, before *Provenance, now *Session) string {
+	of := p.Component(kind, c)
+	name := "plugin " + of.CommandLine()
 	for s := range before.sessions() {
-		old := s.plugin(c.Plugin, c.Args)
-		if old == nil || old.Program != was || is == nil {
+		if s.program(kind, p, c) != was {
 			continue
 		}
-		if difference := old.code().Difference(is.code()); difference != "" {
+		if difference := s.code(kind, p, c).Difference(now.code(kind, p, c)); difference != "" {
 			return name + ": " + difference
 		}
 	}
-	program := now.Program
-	if is != nil {
-		program = is.Program
-	}
-	return fmt.Sprintf("%s was program %s and is program %s", name, was, program)
+	return fmt.Sprintf("%s was program %s and is program %s", name, was, now.program(kind, p, c))
 }
 
 // Explain returns an error about records that are not of the experiment. If the config of the

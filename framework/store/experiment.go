@@ -15,13 +15,14 @@ import (
 // Experiment is what an output directory holds of its experiment besides the records. A
 // command that makes runs learns it from the plugins; a report reads it.
 type Experiment struct {
-	Dir      Dir
-	Plan     *plan.Plan             // without the pairs that are skipped
-	Programs []PluginProvenance     // the plugins in use; none if it was read
-	Skipped  []result.Skipped       // pairs that matrix.skip_incompatible leaves out
-	Notes    []string               // sentences, without full stops, that a reader of the results must know
-	Tasks    map[string]result.Task // what is known of environments, by label
-	Declared Declared               // metrics of the plugins' own
+	Dir        Dir
+	Plan       *plan.Plan             // without the pairs that are skipped
+	Programs   []PluginProvenance     // the plugins in use; none if it was read
+	Components []ComponentProvenance  // what they are besides, without their identities; none if it was read
+	Skipped    []result.Skipped       // pairs that matrix.skip_incompatible leaves out
+	Notes      []string               // sentences, without full stops, that a reader of the results must know
+	Tasks      map[string]result.Task // what is known of environments, by label
+	Declared   Declared               // metrics of the plugins' own
 
 	release func() error // ends the claim on Dir; nil if there is none
 }

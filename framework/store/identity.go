@@ -1,14 +1,12 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,6 +64,8 @@ type Session struct {
 	ConfigSHA256 string    `json:"config_sha256"`   // of what decides the records
 	// Plugins lists every plugin used.
 	Plugins []PluginProvenance `json:"plugins"`
+	// Components lists the environments and agents whose results depend on more than their plugin.
+	Components []ComponentProvenance `json:"components,omitempty"`
 	// Skipped are the pairs that matrix.skip_incompatible left out.
 	Skipped []result.Skipped `json:"skipped,omitempty"`
 	// Notes are sentences that a reader of the results must know.
@@ -82,16 +82,27 @@ type PluginProvenance struct {
 	ID      string   `json:"id"`               // namespace/name@version
 	Path    string   `json:"path,omitempty"`   // of the executable; empty for a bundled plugin
 	SHA256  string   `json:"sha256,omitempty"` // of the executable, if it has one of its own
-	// Files holds the digests of the executable and of the files among the
-	// arguments, by name, and of the files that parameters name, by path.
+	// Files holds the digests of the executable and of the files among the arguments, by name.
 	Files map[string]string `json:"files,omitempty"`
 	// Sources holds what the plugin says it runs besides: digests of modules and
 	// versions of packages, by name.
+	Sources  map[string]string `json:"sources,omitempty"`
+	Replaced bool              `json:"replaced,omitempty"` // put in the place of the plugin that the config names
+}
+
+// ComponentProvenance says what an environment or agent is besides its plugin.
+type ComponentProvenance struct {
+	Kind string `json:"kind"` // key in the config: environments or agents
+	Name string `json:"name"` // label
+	// Environment is the label of the one in which an agent begins with saved agents; else "".
+	Environment string            `json:"environment,omitempty"`
+	Plugin      string            `json:"plugin"`          // as the config names it
+	Args        []string          `json:"args,omitempty"`  // of its command
+	Program     string            `json:"program"`         // identity, as in records: that of the plugin, "_" and a digest
+	Files       map[string]string `json:"files,omitempty"` // digests of the files that parameters name, by path
+	// Sources holds digests of the saved agents that it begins with and of the code of Parts, by name.
 	Sources map[string]string `json:"sources,omitempty"`
-	// Parts are the plugins of rules and sources of options that an agent's exploration names. Its
-	// program covers theirs.
-	Parts    []string `json:"parts,omitempty"`
-	Replaced bool     `json:"replaced,omitempty"` // put in the place of the plugin that the config names
+	Parts   []string          `json:"parts,omitempty"` // plugins of the rule and the sources of options
 }
 
 // NewSession describes this command, program and machine, and the experiment's plugins.
@@ -106,6 +117,13 @@ func (e *Experiment) NewSession(command []string, started time.Time, mixed bool)
 	s.Mixed, s.Skipped, s.Notes = mixed, e.Skipped, e.Notes
 	for _, program := range e.Programs {
 		s.AddPlugin(program)
+	}
+	for _, x := range e.Components {
+		if p := s.plugin(x.Plugin, x.Args); p.Program != s.Program { // else it is bundled, and of this rlrun
+			x.Program = p.Program
+		}
+		x.Program += result.OwnFiles + plan.ShortDigest(x.code())
+		s.Components = append(s.Components, x)
 	}
 	return &s, nil
 }
@@ -271,6 +289,14 @@ func (p *PluginProvenance) commandLine() string {
 	return c.CommandLine()
 }
 
+// code is what the component is besides its plugin.
+func (x *ComponentProvenance) code() result.Code {
+	code := result.Code{}
+	maps.Copy(code, x.Sources)
+	maps.Copy(code, x.Files)
+	return code
+}
+
 // Tasks returns a stream for each environment, by label, and the code of each plugin, by its identity in
 // records. Both tell whether runs in this directory and in another one are of the same tasks.
 func (d Dir) Tasks(p *plan.Plan) (map[string]compare.Stream, map[string]result.Code, error) {
@@ -285,6 +311,11 @@ func (d Dir) Tasks(p *plan.Plan) (map[string]compare.Stream, map[string]result.C
 				code[p.Program] = p.code()
 			}
 		}
+		for i := range s.Components {
+			x := &s.Components[i]
+			code[x.Program] = x.code()
+			maps.Copy(code[x.Program], code[pluginOf(x.Program)])
+		}
 		for _, e := range p.Environments {
 			if plugin := s.plugin(e.Plugin, e.Args); plugin != nil {
 				stream := streams[e.Name]
@@ -295,8 +326,10 @@ func (d Dir) Tasks(p *plan.Plan) (map[string]compare.Stream, map[string]result.C
 	}
 	later, err := d.loaded()
 	for _, l := range later {
-		if code := code[l.Program]; code != nil {
-			code[l.Name] = l.Digest
+		for id, code := range code {
+			if pluginOf(id) == l.Program {
+				code[l.Name] = l.Digest
+			}
 		}
 	}
 	return streams, code, err
@@ -311,16 +344,35 @@ func (s *Session) plugin(name string, args []string) *PluginProvenance {
 	return nil
 }
 
+// component finds an environment or agent of a cell.
+func (s *Session) component(kind string, p *plan.Plan, c plan.Cell) *ComponentProvenance {
+	key := p.Key(c)
+	for i := range s.Components {
+		x := &s.Components[i]
+		if kind == x.Kind && (kind == plan.EnvironmentsKey && x.Name == key.Environment ||
+			kind == plan.AgentsKey && x.Name == key.Agent && (x.Environment == "" || x.Environment == key.Environment)) {
+			return x
+		}
+	}
+	return nil
+}
+
+// pluginOf returns the part of a component's identity that is the plugin's; "" if it is bundled and
+// the component has files.
+func pluginOf(program string) string {
+	base, _, _ := strings.Cut(program, result.OwnFiles)
+	return base
+}
+
 // Process is a plugin that can tell what code its processes have loaded: digests and versions, by
 // name.
 type Process interface {
 	Sources(ctx context.Context) (map[string]string, error)
 }
 
-// Unchanged returns an error, which wraps ErrChanged, if a file that a component's parameters
-// name, or code that its plugin has loaded, is not what it was when the plugin was
-// identified. Code that it has loaded since is bound to the output directory (see bind). A file
-// that is gone is the plugin's matter.
+// Unchanged returns an error, which wraps ErrChanged, if code that a component's plugin has
+// loaded is not what it was when the plugin was identified. Code that it has loaded since is bound
+// to the output directory (see bind).
 func (s *Session) Unchanged(ctx context.Context, d Dir, c plan.Component, plugin any) error {
 	p := s.plugin(c.Plugin, c.Args)
 	if p == nil {
@@ -343,39 +395,80 @@ func (s *Session) Unchanged(ctx context.Context, d Dir, c plan.Component, plugin
 			}
 		}
 	}
-	for d := json.NewDecoder(bytes.NewReader(c.Params)); ; {
-		t, err := d.Token()
-		if err != nil { // the end: parameters are JSON
-			return nil
-		}
-		name, _ := t.(string)
-		was := p.Files[name]
-		if was == "" {
+	return nil
+}
+
+// SameFiles returns an error, which wraps ErrChanged, if a file that the parameters of a cell's
+// environment or agent name is not what it was when the experiment began. A file that is gone is
+// the plugin's matter.
+func (s *Session) SameFiles(p *plan.Plan, c plan.Cell) error {
+	for _, kind := range []string{plan.EnvironmentsKey, plan.AgentsKey} {
+		x := s.component(kind, p, c)
+		if x == nil {
 			continue
 		}
-		is, err := inputfile.SHA256(name)
-		if err == nil && "sha256:"+is != was {
-			return fmt.Errorf("the file %s, which the parameters of %q name, %w: %s",
-				name, c.Name, ErrChanged, result.Code{name: was}.Difference(result.Code{name: "sha256:" + is}))
+		for _, file := range slices.Sorted(maps.Keys(x.Files)) {
+			is, err := inputfile.SHA256(file)
+			if was := x.Files[file]; err == nil && "sha256:"+is != was {
+				return fmt.Errorf("the file %s, which the parameters of %q name, %w: %s",
+					file, x.Name, ErrChanged, result.Code{file: was}.Difference(result.Code{file: "sha256:" + is}))
+			}
 		}
 	}
+	return nil
 }
 
 // programs identifies the programs that make a cell's records.
 func (s *Session) programs(p *plan.Plan, c plan.Cell) result.Programs {
-	of := func(c plan.Component) string {
-		if plugin := s.plugin(c.Plugin, c.Args); plugin != nil {
-			return plugin.Program
-		}
-		return s.Program
-	}
-	return result.Programs{Host: s.Program, Environment: of(p.Environments[c.Environment]), Agent: of(p.Agents[c.Agent])}
+	return result.Programs{Host: s.Program, Environment: s.program(plan.EnvironmentsKey, p, c), Agent: s.program(plan.AgentsKey, p, c)}
 }
 
-// standsFor says whether the identity of a plugin tells which code of another program made a
-// record: it is that program, or the program of one of its parts.
-func (s *Session) standsFor(p *PluginProvenance, program string) bool {
-	return p.Program == program || slices.ContainsFunc(p.Parts, func(name string) bool {
+// program identifies the environment or the agent of a cell, as in records.
+func (s *Session) program(kind string, p *plan.Plan, c plan.Cell) string {
+	if x := s.component(kind, p, c); x != nil {
+		return x.Program
+	}
+	of := p.Component(kind, c)
+	if plugin := s.plugin(of.Plugin, of.Args); plugin != nil {
+		return plugin.Program
+	}
+	return s.Program
+}
+
+// code is what the environment or the agent of a cell runs, and the files that it reads.
+func (s *Session) code(kind string, p *plan.Plan, c plan.Cell) result.Code {
+	code, of := result.Code{}, p.Component(kind, c)
+	if plugin := s.plugin(of.Plugin, of.Args); plugin != nil {
+		code = plugin.code()
+	}
+	if x := s.component(kind, p, c); x != nil {
+		maps.Copy(code, x.code())
+	}
+	return code
+}
+
+// markChanged gives a component of a mixed session another identity if a file or a part of it was
+// another one before, in whichever component. So results say mixed also if the component is new.
+func (s *Session) markChanged(before *Provenance) {
+	for i := range s.Components {
+		is := &s.Components[i]
+		changed := func(was ComponentProvenance) bool {
+			code := was.code()
+			maps.DeleteFunc(code, func(name, digest string) bool { return cmp.Or(is.code()[name], digest) == digest })
+			return len(code) > 0
+		}
+		for old := range before.sessions() {
+			if slices.ContainsFunc(old.Components, changed) {
+				is.Program += result.OwnFiles + plan.ShortDigest(is.code())
+				break
+			}
+		}
+	}
+}
+
+// hasPart says whether one of the component's parts is a program.
+func (s *Session) hasPart(x *ComponentProvenance, program string) bool {
+	return slices.ContainsFunc(x.Parts, func(name string) bool {
 		part := s.plugin(name, nil)
 		return part != nil && part.Program == program
 	})

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/plan"
@@ -59,13 +60,13 @@ func (c *contents) rebind(s *Session, whole bool) error {
 	if err != nil {
 		return err
 	}
-	others := map[*PluginProvenance]bool{}
+	others := map[string]bool{} // identities
 	for file, l := range files {
 		needed := made[l.Program]
 		for _, before := range sessions {
-			for i := range before.Plugins {
-				p := &before.Plugins[i]
-				needed = needed || made[p.Program] && before.standsFor(p, l.Program)
+			for i := range before.Components {
+				x := &before.Components[i]
+				needed = needed || made[x.Program] && before.hasPart(x, l.Program)
 			}
 		}
 		if whole && !needed {
@@ -74,14 +75,22 @@ func (c *contents) rebind(s *Session, whole bool) error {
 			}
 			continue
 		}
-		for i := range s.Plugins {
-			if p := &s.Plugins[i]; s.Mixed && s.standsFor(p, l.Program) {
-				others[p] = true
+		others[l.Program] = s.Mixed
+	}
+	for i := range s.Components {
+		x := &s.Components[i]
+		for other, mixed := range others {
+			if base := pluginOf(x.Program); mixed && base == other {
+				x.Program = plan.ShortDigest(base, s.Started) + strings.TrimPrefix(x.Program, base)
+			} else if mixed && s.hasPart(x, other) {
+				x.Program += result.OwnFiles + plan.ShortDigest(s.Started)
 			}
 		}
 	}
-	for p := range others { // once all are found: agents are, by the programs of their parts
-		p.Program = plan.ShortDigest(p.Program, s.Started)
+	for i := range s.Plugins {
+		if p := &s.Plugins[i]; others[p.Program] {
+			p.Program = plan.ShortDigest(p.Program, s.Started)
+		}
 	}
 	return nil
 }
@@ -118,7 +127,9 @@ func (c *contents) programs() (map[string]bool, error) {
 	made := map[string]bool{}
 	for _, e := range entries {
 		if e.Status == result.OK {
-			made[e.Programs.Environment], made[e.Programs.Agent] = true, true
+			for _, program := range []string{e.Programs.Environment, e.Programs.Agent} {
+				made[program], made[pluginOf(program)] = true, true
+			}
 		}
 	}
 	return made, nil

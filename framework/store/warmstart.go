@@ -269,6 +269,9 @@ func (d Dir) allPrograms() (map[string]bool, error) {
 		for _, plugin := range s.Plugins {
 			all[plugin.Program] = true
 		}
+		for _, x := range s.Components {
+			all[x.Program] = true
+		}
 	}
 	return all, err
 }
@@ -345,26 +348,21 @@ func sameJSON(a, b json.RawMessage) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// Files adds the digests of the saved agents that a component of the plan begins with.
+// Digest adds the digest of the saved agents that a component begins with in an environment.
 // From now on these agents are bound: Of refuses others.
-func (w WarmStarts) Files(p *plan.Plan, c plan.Component, files map[string]string) error {
-	for _, e := range p.Environments {
-		found, warm := w[[2]string{c.Name, e.Name}]
-		if found.err != nil {
-			return found.err
-		}
-		if !warm {
-			continue
-		}
-		h := sha256.New()
-		for i := range found.saved {
-			f, err := &found.saved[i], error(nil)
-			if f.digest, err = inputfile.SHA256(f.path); err != nil {
-				return err
-			}
-			fmt.Fprintln(h, filepath.Base(f.path), f.digest)
-		}
-		files[fmt.Sprintf("warm_start %s, %s", c.WarmStart.From, e.Name)] = "sha256:" + hex.EncodeToString(h.Sum(nil))
+func (w WarmStarts) Digest(c plan.Component, environment string, digests map[string]string) error {
+	found, warm := w[[2]string{c.Name, environment}]
+	if !warm || found.err != nil {
+		return found.err
 	}
+	h := sha256.New()
+	for i := range found.saved {
+		f, err := &found.saved[i], error(nil)
+		if f.digest, err = inputfile.SHA256(f.path); err != nil {
+			return err
+		}
+		fmt.Fprintln(h, filepath.Base(f.path), f.digest)
+	}
+	digests[fmt.Sprintf("warm_start %s, %s", c.WarmStart.From, environment)] = "sha256:" + hex.EncodeToString(h.Sum(nil))
 	return nil
 }

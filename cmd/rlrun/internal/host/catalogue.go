@@ -162,10 +162,8 @@ func (c *Catalogue) CheckEnds(ctx context.Context, comp plan.Component) (faults 
 	return plugin.CheckEnds(ctx, o)
 }
 
-// Identify says which program some components are, which have the same plugin and
-// arguments.
-func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, components ...plan.Component) (p store.PluginProvenance, err error) {
-	comp := components[0]
+// Identify says which program the plugin of a component is.
+func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, comp plan.Component) (p store.PluginProvenance, err error) {
 	found, _, err := c.Resolve(comp)
 	if err != nil {
 		return p, err
@@ -175,17 +173,12 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 		return p, err
 	}
 	p = store.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
-	p.Files = map[string]string{}
 	own, started := opened.(process)
-	if started {
-		maps.Copy(p.Files, own.Digests())
+	if !started {
+		return p, nil
 	}
-	for _, comp := range components {
-		if err := addParamFiles(p.Files, comp.Params); err != nil {
-			return p, err
-		}
-	}
-	if found.Bundled || !started {
+	p.Files = maps.Clone(own.Digests())
+	if found.Bundled {
 		return p, nil
 	}
 	p.SHA256 = strings.TrimPrefix(p.Files[filepath.Base(found.Command)], "sha256:")
