@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // startFiles are the files that a process is started from: the executable first, the Python
@@ -57,26 +59,17 @@ func (files *startFiles) add(name, path string) error {
 	f := startFile{name: name, path: path, opened: time.Now()}
 	var err error
 	if f.file, err = os.Open(path); err != nil {
-		return fmt.Errorf("cannot read %s: %w", path, causeOf(err))
+		return fmt.Errorf("cannot read %s: %w", path, inputfile.Cause(err))
 	}
 	if f.info, err = f.file.Stat(); err == nil {
 		err = f.read()
 	}
 	if err != nil {
 		f.file.Close()
-		return fmt.Errorf("cannot read %s: %w", path, causeOf(err))
+		return fmt.Errorf("cannot read %s: %w", path, inputfile.Cause(err))
 	}
 	*files = append(*files, f)
 	return nil
-}
-
-// causeOf drops the path from an error of the os package.
-func causeOf(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // longestLine is how much of a first line is looked at: Linux reads 256 bytes of it.
@@ -190,12 +183,12 @@ func (files startFiles) program(pid int) (name, digest string, err error) {
 		return "", "", nil
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("cannot see which program runs in the process %d: %w", pid, causeOf(err))
+		return "", "", fmt.Errorf("cannot see which program runs in the process %d: %w", pid, inputfile.Cause(err))
 	}
 	runs := startFile{file: f}
 	defer f.Close()
 	if err := runs.read(); err != nil {
-		return "", "", fmt.Errorf("cannot read %s, which runs in the process %d: %w", name, pid, causeOf(err))
+		return "", "", fmt.Errorf("cannot read %s, which runs in the process %d: %w", name, pid, inputfile.Cause(err))
 	}
 	for _, f := range files {
 		if f.digest == runs.digest {

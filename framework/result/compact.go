@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // packedRecords is the most records of a packed file.
@@ -110,7 +111,7 @@ func copyLines(w io.Writer, entries []Entry) error {
 		}
 		buf = slices.Grow(buf[:0], e.length)[:e.length]
 		if _, err := f.ReadAt(buf, e.offset); err != nil {
-			return fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
+			return fmt.Errorf("reading %s: %w", e.at.file, inputfile.Cause(err))
 		}
 		if _, err := w.Write(append(bytes.TrimRight(buf, "\r\n"), '\n')); err != nil {
 			return err

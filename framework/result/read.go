@@ -18,7 +18,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 var (
@@ -176,12 +176,12 @@ func RecordFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(runs)
 	if errors.Is(err, fs.ErrNotExist) {
 		if info, lstatErr := os.Lstat(runs); lstatErr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("reading %s, a link: %w", runs, disk.Cause(err))
+			return nil, fmt.Errorf("reading %s, a link: %w", runs, inputfile.Cause(err))
 		}
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", runs, disk.Cause(err))
+		return nil, fmt.Errorf("reading %s: %w", runs, inputfile.Cause(err))
 	}
 	var names []string
 	for _, e := range entries {
@@ -220,7 +220,7 @@ func sameRun(a, b *Entry) error {
 		_, err = f.ReadAt(data, e.offset)
 		f.Close()
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
+			return fmt.Errorf("reading %s: %w", e.at.file, inputfile.Cause(err))
 		}
 		lines[i], _ = splitChecksum(bytes.TrimSpace(data))
 	}
@@ -294,7 +294,7 @@ func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]stri
 			part = data
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading %s: %w", name, disk.Cause(err))
+			return fmt.Errorf("reading %s: %w", name, inputfile.Cause(err))
 		}
 		if len(bytes.TrimSpace(part)) > 0 {
 			e := Entry{Programs: named.Programs, at: place{name, line}, offset: offset, length: len(part)}
@@ -503,7 +503,7 @@ func (r *recordReader) one(e *Entry) (rec Record, err error) {
 	}
 	r.buf = slices.Grow(r.buf[:0], e.length)[:e.length]
 	if _, err := f.ReadAt(r.buf, e.offset); err != nil {
-		return rec, fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
+		return rec, fmt.Errorf("reading %s: %w", e.at.file, inputfile.Cause(err))
 	}
 	// OpenRuns has checked the checksum.
 	if !parseRecord(r.buf, &rec, r.curves) {

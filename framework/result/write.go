@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const (
@@ -30,7 +31,7 @@ func WriteRecordsTo(fsys disk.FS, dir, name string, recs []Record) error {
 	}
 	directory := filepath.Join(dir, runsDir)
 	if err := disk.MkdirAll(fsys, directory); err != nil {
-		return fmt.Errorf("making %s: %w", directory, disk.Cause(err))
+		return fmt.Errorf("making %s: %w", directory, inputfile.Cause(err))
 	}
 	return disk.Publish(fsys, filepath.Join(directory, name+runsExt), func(w io.Writer) error {
 		var line []byte

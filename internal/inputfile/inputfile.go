@@ -137,3 +137,17 @@ type directory struct{}
 
 func (*directory) Error() string { return "is a directory" }
 func (*directory) Unwrap() error { return ErrNotRegular }
+
+// Cause returns what an error of the os package wraps, without operation and path; any other error
+// as it is.
+func Cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}

@@ -88,27 +88,18 @@ func read(name string, stdin io.Reader) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return fail("no such file")
 	case err != nil:
-		return fail("%v", reason(err))
+		return fail("%v", inputfile.Cause(err))
 	case info.IsDir():
 		return fail("is a directory; name the YAML file in it")
 	}
 	data, err := inputfile.Read(name, maxBytes)
 	if errors.Is(err, inputfile.ErrTooLarge) {
-		return fail("%v; an experiment's config is a few lines of YAML", reason(err))
+		return fail("%v; an experiment's config is a few lines of YAML", inputfile.Cause(err))
 	}
 	if err != nil {
-		return fail("%v", reason(err))
+		return fail("%v", inputfile.Cause(err))
 	}
 	return data, nil
-}
-
-// reason strips the path, which the message has already, from a file error.
-func reason(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // decode validates the document and fills in Config.

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // FS are the operations on a file system that change it or make changes last.
@@ -253,20 +254,7 @@ func (l *lateFile) begin() (err error) {
 
 func named(path string, err error) error {
 	if err != nil {
-		err = fmt.Errorf("writing %s: %w", path, Cause(err))
-	}
-	return err
-}
-
-// Cause drops the name of a temporary file from an error of the os package.
-func Cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
+		err = fmt.Errorf("writing %s: %w", path, inputfile.Cause(err))
 	}
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // File is the name of the database.
@@ -75,7 +76,7 @@ CREATE TABLE mixed (programs TEXT NOT NULL);
 func Write(path string, s *result.Summary, records iter.Seq2[result.Record, error]) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("writing %s: %w", path, disk.Cause(err))
+			err = fmt.Errorf("writing %s: %w", path, inputfile.Cause(err))
 		}
 	}()
 	return disk.ReplaceDatabase(path, func(temporary string) error { return fillSQLite(temporary, s, records) })

@@ -5,7 +5,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -61,16 +60,6 @@ func CheckOutputDirectory(path string) error {
 		return Usagef("%s is a file: name an output directory of rlrun run", path)
 	}
 	return nil
-}
-
-// Cause returns the error inside an *fs.PathError, without operation and path;
-// any other error as it is.
-func Cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // Must panics if err is not nil. It is for mistakes of the program, not of its user.

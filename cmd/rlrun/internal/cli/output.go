@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -41,7 +42,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	o.partial = slices.Clone(text[whole:])
 	if _, err := io.WriteString(o.W, Printable(string(text[:whole]))); err != nil {
 		if o.Err == nil {
-			o.Err = fmt.Errorf("writing the answer: %w", Cause(err))
+			o.Err = fmt.Errorf("writing the answer: %w", inputfile.Cause(err))
 		}
 		return 0, err
 	}

@@ -266,7 +266,7 @@ func openInput(name string, stdin io.Reader) (io.Reader, func() error, error) {
 		return nil, nil, cli.Usagef("%s: no such file", name)
 	}
 	if err != nil {
-		return nil, nil, cli.Usagef("%s: %w", name, cli.Cause(err))
+		return nil, nil, cli.Usagef("%s: %w", name, inputfile.Cause(err))
 	}
 	return f, f.Close, nil
 }
@@ -280,7 +280,7 @@ func readModel(name string, stdin io.Reader) (*mdp.Tabular, error) {
 	m, err := mdp.ParseModel(in)
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "mdp: ")
-		if c := cli.Cause(err); c != err { // of reading
+		if c := inputfile.Cause(err); c != err { // of reading
 			text = c.Error()
 		}
 		if name == "-" {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/internal/spelling"
 	"github.com/rlrun/rlrun/mdp"
 
@@ -34,7 +35,7 @@ func readPolicy(name string, states int, actions []string, stderr io.Writer) (md
 	defer closeInput()
 	data, err := io.ReadAll(in)
 	if err != nil {
-		return nil, cli.Usagef("%s: %w", name, cli.Cause(err))
+		return nil, cli.Usagef("%s: %w", name, inputfile.Cause(err))
 	}
 	p, rescaled, err := parsePolicy(data, states, len(actions))
 	if err != nil {

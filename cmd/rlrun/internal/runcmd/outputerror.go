@@ -43,5 +43,5 @@ func advise(err error) error {
 	if !errors.As(err, &pe) && !errors.Is(err, fs.ErrPermission) && !full(err) && !errors.Is(err, syscall.EROFS) {
 		return output.Err
 	}
-	return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", output.Dir, cli.Cause(err))
+	return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", output.Dir, inputfile.Cause(err))
 }

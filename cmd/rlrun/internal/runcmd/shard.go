@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/internal/inputfile"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -65,7 +66,7 @@ func runShard(app *host.App, cmd *cobra.Command, x *run.Runner, shard plan.Shard
 	case errors.Is(err, store.ErrOtherShards):
 		return otherShards(err)
 	case full(err) && status.Of == 0:
-		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir.Path, cli.Cause(err))
+		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir.Path, inputfile.Cause(err))
 	case err != nil && status.Of == 0:
 		return advise(err)
 	case err != nil:

@@ -93,7 +93,7 @@ func serve(cmd *cobra.Command, dirs []string, addr, token, tokenFile string, asJ
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("%w; choose another address with --addr, such as 127.0.0.1:0", cli.Cause(err))
+		return fmt.Errorf("%w; choose another address with --addr, such as 127.0.0.1:0", inputfile.Cause(err))
 	}
 	local := loopback(name)
 	s := newServer(ctx, found, token, local)
@@ -153,7 +153,7 @@ func experiments(dirs []string) ([]string, error) {
 		}
 		inside, err := host.Outputs(dir)
 		if err != nil {
-			return nil, cli.Usagef("%s: %v: name an output directory of rlrun run", dir, cli.Cause(err))
+			return nil, cli.Usagef("%s: %v: name an output directory of rlrun run", dir, inputfile.Cause(err))
 		}
 		if len(inside) == 0 {
 			return nil, cli.Usagef("%s holds no experiment.yaml, nor does a directory in it: name an output directory of rlrun run", dir)

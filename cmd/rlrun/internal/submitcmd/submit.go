@@ -570,7 +570,7 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 		return cli.Usage(err)
 	}
 	if err := os.MkdirAll(filepath.Join(s.Dir, "submit"), 0o777); err != nil {
-		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, cli.Cause(err))
+		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, inputfile.Cause(err))
 	}
 	if !s.resubmit {
 		f, err := os.OpenFile(s.path(submissionName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -582,7 +582,7 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 			err = errors.Join(err, f.Close())
 		}
 		if err != nil {
-			return fmt.Errorf("writing %s: %w", s.path(submissionName), cli.Cause(err))
+			return fmt.Errorf("writing %s: %w", s.path(submissionName), inputfile.Cause(err))
 		}
 	}
 	names, err := s.write(t)

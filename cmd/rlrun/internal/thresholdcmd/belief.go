@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,11 +237,7 @@ func members(args string) ([]float64, error) {
 	}
 	data, err := inputfile.Read(file, maxMembers)
 	if err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", file, inputfile.Cause(err))
 	}
 	var v []float64
 	line := 0
