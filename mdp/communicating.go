@@ -3,6 +3,8 @@ package mdp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Communication is how the states of a model are connected when the actions may
@@ -92,11 +94,7 @@ func endComponents(m Model) [][]int {
 			members[component[s]] = append(members[component[s]], s)
 		}
 	}
-	var out [][]int
-	for _, i := range order {
-		out = append(out, members[i])
-	}
-	return out
+	return each.Of(order, func(i int) []int { return members[i] })
 }
 
 // avoiding returns the states from which some policy never enters the bad

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -34,11 +35,7 @@ var DefaultKinds = []Kind{Members, Constants}
 
 // KindNames returns the names of Kinds, in their order.
 func KindNames() []string {
-	names := make([]string, len(Kinds))
-	for i, k := range Kinds {
-		names[i] = k.String()
-	}
-	return names
+	return each.Of(Kinds, Kind.String)
 }
 
 // KindNamed returns the kind of a name.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Rule compares options with the greedy one (docs/theory.md §3.4). Every rule is a
@@ -35,11 +36,7 @@ var Rules = []*Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOpt
 
 // RuleNames returns the names of Rules, in their order.
 func RuleNames() []string {
-	names := make([]string, len(Rules))
-	for i, r := range Rules {
-		names[i] = r.Name
-	}
-	return names
+	return each.Of(Rules, func(r *Rule) string { return r.Name })
 }
 
 // RuleNamed returns the rule of a name.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // NamedSource is an OptionSource that configurations name. Every one is a file of its own,
@@ -29,11 +31,7 @@ func SourceNamed(name string) (NamedSource, error) {
 
 // SourceNames returns the names of Sources.
 func SourceNames() []string {
-	names := make([]string, len(Sources))
-	for i, s := range Sources {
-		names[i] = s.Name
-	}
-	return names
+	return each.Of(Sources, func(s NamedSource) string { return s.Name })
 }
 
 // graph is what was seen of a task: of each state and action where it led most often, −1 if it

@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/parallel"
 )
 
@@ -259,10 +260,7 @@ func (c *comparer) agent(name string) (int, error) {
 		}
 	}
 	if found < 0 {
-		var labels []string
-		for _, a := range c.Agents {
-			labels = append(labels, a.Label)
-		}
+		labels := each.Of(c.Agents, func(a ComparedAgent) string { return a.Label })
 		return 0, fmt.Errorf("no agent is called %q; there are: %s", name, shortList(labels))
 	}
 	return found, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Equivalent is the verdict of agents whose difference is not decided, and below the margin.
@@ -50,11 +51,7 @@ func oneSided(margin float64, test func(shift float64) (difference, p float64)) 
 }
 
 func shifted(values []float64, by float64) []float64 {
-	out := make([]float64, len(values))
-	for i, x := range values {
-		out[i] = x + by
-	}
-	return out
+	return each.Of(values, func(x float64) float64 { return x + by })
 }
 
 // pairedEquivalence fills in Equivalence by sign flips, which assume that differences are

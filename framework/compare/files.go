@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // field is a column of comparisons.csv, of the table in results.db, and a key in JSON.
@@ -52,10 +53,7 @@ var fields = []field{
 // WriteCSV writes comparisons.csv: a header, and a line for each comparison.
 func WriteCSV(w io.Writer, r *Result) error {
 	out := csv.NewWriter(w)
-	var header []string
-	for _, f := range fields {
-		header = append(header, f.name)
-	}
+	header := each.Of(fields, func(f field) string { return f.name })
 	rows := [][]string{header}
 	for i := range r.Comparisons {
 		var row []string
@@ -74,10 +72,7 @@ func WriteCSV(w io.Writer, r *Result) error {
 
 // Schema is that of the table of comparisons in SQLite: the columns with their kinds.
 func Schema() string {
-	var columns []string
-	for _, f := range fields {
-		columns = append(columns, f.name+" "+f.kind)
-	}
+	columns := each.Of(fields, func(f field) string { return f.name + " " + f.kind })
 	return strings.Join(columns, ", ")
 }
 

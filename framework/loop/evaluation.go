@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Evaluation plays with copies of agents that do not learn, in lanes of its own. Agents
@@ -83,10 +84,7 @@ type tally struct {
 // play evaluates agents, one per lane, and returns the value of each.
 func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) ([]float64, error) {
 	spec, n := e.Environment.Spec(), len(b.Runs)
-	from := make([]*Snapshot, len(jobs))
-	for k, j := range jobs {
-		from[k] = j.from
-	}
+	from := each.Of(jobs, func(j evaluationJob) *Snapshot { return j.from })
 	blame := func(who string, err error) error {
 		var lane *vector.LaneError
 		if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(jobs) {

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/parallel"
 )
 
@@ -511,10 +512,7 @@ func (a *aggregator) addIQM(rows []Row) {
 	}
 	source := seed.NewSource(a.meta.Seed, "interquartile means")
 	parallel.Each(len(parts), func(k int) {
-		samples := make([][]float64, len(parts[k]))
-		for j, i := range parts[k] {
-			samples[j] = rows[i].Values
-		}
+		samples := each.Of(parts[k], func(i int) []float64 { return rows[i].Values })
 		iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
 		for j, i := range parts[k] {
 			rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High

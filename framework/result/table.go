@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -158,16 +159,10 @@ func render(s *Summary, env string, ms []Metric, delta bool, title string) strin
 		}})
 	}
 
-	header := make([]string, len(cols))
-	for i, c := range cols {
-		header[i] = c.Header
-	}
+	header := each.Of(cols, func(c Column) string { return c.Header })
 	var rows [][]string
 	for _, agent := range s.Shown(env) {
-		row := make([]string, len(cols))
-		for i, c := range cols {
-			row[i] = c.Cell(agent)
-		}
+		row := each.Of(cols, func(c Column) string { return c.Cell(agent) })
 		rows = append(rows, row)
 	}
 	return RenderTable(header, rows, func(i int) bool { return i > 0 })

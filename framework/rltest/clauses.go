@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Clause names one clause of the contract.
@@ -236,9 +238,6 @@ func (r *report) result(wanted ...Clause) error {
 			r.fail(clause, ErrUntried)
 		}
 	}
-	var errs []error
-	for _, v := range r.violations {
-		errs = append(errs, v)
-	}
+	errs := each.Of(r.violations, func(v *Violation) error { return v })
 	return errors.Join(errs...)
 }

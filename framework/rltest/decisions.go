@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -237,10 +238,7 @@ func checkSource(ctx context.Context, p vector.DecisionPlugin, raw json.RawMessa
 	}
 	var r report
 	rng := rand.New(rand.NewPCG(37, 4))
-	var seen []options.Experience
-	for _, steps := range []int{0, 1, 10, 100, 1000, 10_000} {
-		seen = append(seen, walk(steps, rng))
-	}
+	seen := each.Of([]int{0, 1, 10, 100, 1000, 10_000}, func(steps int) options.Experience { return walk(steps, rng) })
 	made := make([][]options.DeclaredOption, len(seen))
 	if err := source.Options(ctx, seen, made); err != nil {
 		return errors.Join(&Violation{Clause: Works, Err: err}, source.Close())

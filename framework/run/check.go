@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Runner makes the runs of an experiment. It goes one way: New, Check, Run, Close. Check
@@ -171,10 +172,7 @@ func (x *Runner) checkMetrics() error {
 		if m.OfPlugin() && !known {
 			text := "; they declare none"
 			if len(definitions) > 0 {
-				var names []result.Metric
-				for _, d := range definitions {
-					names = append(names, d.Name)
-				}
+				names := each.Of(definitions, func(d metric.Definition) result.Metric { return d.Name })
 				text = ", only " + metric.Names(names)
 			}
 			found.list = append(found.list, plan.At(fmt.Errorf("no plugin of the experiment declares the metric %s%s", m, text), path...))
@@ -279,10 +277,7 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 	}
 	x.Plan, x.Skipped, x.Notes = x.Plan.Without(skipped), skipped, x.notes()
 	if len(x.Plan.Cells) == 0 {
-		var list []string
-		for _, s := range skipped {
-			list = append(list, s.String())
-		}
+		list := each.Of(skipped, result.Skipped.String)
 		return plan.At(fmt.Errorf("leaves nothing to run: %s", strings.Join(list, "; ")), "matrix", "skip_incompatible")
 	}
 	return nil

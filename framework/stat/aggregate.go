@@ -2,6 +2,8 @@ package stat
 
 import (
 	"slices"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // IQM is the interquartile mean: the mean of the values that remain when a
@@ -25,11 +27,7 @@ func MeanOfMeans(s Scores) float64 { return Mean(means(s)) }
 func MedianOfMeans(s Scores) float64 { return median(means(s)) }
 
 func means(s Scores) []float64 {
-	out := make([]float64, len(s))
-	for e, values := range s {
-		out[e] = Mean(values)
-	}
-	return out
+	return each.Of(s, Mean)
 }
 
 // median sorts its argument.

@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
@@ -162,10 +163,7 @@ func (d Dir) TrainedAgent(name string) (*plan.Plan, error) {
 }
 
 func quoted(names []string) string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = fmt.Sprintf("%q", name)
-	}
+	list := each.Of(names, func(name string) string { return fmt.Sprintf("%q", name) })
 	return strings.Join(list, ", ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -98,10 +99,7 @@ func (v *vectorEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) 
 
 // Close closes those copies that can be closed.
 func (v *vectorEnvironment) Close() error {
-	var errs []error
-	for _, env := range v.envs {
-		errs = append(errs, closeCopy(env))
-	}
+	errs := each.Of(v.envs, func(env framework.Environment) error { return closeCopy(env) })
 	return errors.Join(errs...)
 }
 

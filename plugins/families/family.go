@@ -22,6 +22,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/plugins/tabular"
 )
@@ -68,11 +69,7 @@ func Plugin() vector.Plugin {
 
 // Kinds returns the names of all families.
 func Kinds() []Name {
-	names := make([]Name, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
-	}
-	return names
+	return each.Of(kinds, func(k kind) Name { return k.name })
 }
 
 // Task generates a task. The same parameters give the same task. Its actions are

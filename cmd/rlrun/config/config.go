@@ -26,6 +26,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
@@ -301,9 +302,5 @@ func split(key string) []string {
 
 // segments returns a path as the document has it.
 func segments(path plan.Path) []string {
-	words := make([]string, len(path))
-	for i, step := range path {
-		words[i] = fmt.Sprint(step)
-	}
-	return words
+	return each.Of(path, func(step any) string { return fmt.Sprint(step) })
 }

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/spelling"
 )
 
@@ -155,10 +156,7 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 	case *kind.Required:
 		return v.missing(d, e.SchemaURL, k.Missing, at)
 	case *kind.Enum:
-		var words []string
-		for _, w := range k.Want {
-			words = append(words, fmt.Sprint(w))
-		}
+		words := each.Of(k.Want, func(w any) string { return fmt.Sprint(w) })
 		hint := ""
 		if word, ok := k.Got.(string); ok {
 			if c := spelling.Closest(word, words); c != "" {
@@ -251,10 +249,7 @@ func typeNames(types []string) string {
 		"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false",
 		"array": "a list", "object": "a mapping (key: value)", "null": "nothing",
 	}
-	var words []string
-	for _, t := range types {
-		words = append(words, cmp.Or(names[t], t))
-	}
+	words := each.Of(types, func(t string) string { return cmp.Or(names[t], t) })
 	return quoteList(words)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -453,10 +454,7 @@ func (d *pageData) addProgress(s *result.Summary, running []result.Live, environ
 }
 
 func newPageCompare(r *compare.Result) *pageCompare {
-	labels := make([]string, len(r.Agents))
-	for i, a := range r.Agents {
-		labels[i] = a.Label
-	}
+	labels := each.Of(r.Agents, func(a compare.ComparedAgent) string { return a.Label })
 	agent, environment := indices(labels), indices(r.Environments)
 	out := &pageCompare{Metric: r.Config.Metric, Method: compare.Method(r), Correction: string(r.Config.Correction),
 		Notes: append(append([]string{}, r.Notes...), r.Skipped...), Rows: []compareRow{}, Scales: []string{}, Improvements: []compareImprovement{},

@@ -23,6 +23,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -108,11 +109,7 @@ func byRank(s *result.Summary, m result.Metric) []string {
 		return a.sum / a.count
 	}
 	slices.SortStableFunc(agents, func(a, b agent) int { return cmp.Compare(rank(a), rank(b)) })
-	var out []string
-	for _, a := range agents {
-		out = append(out, a.name)
-	}
-	return out
+	return each.Of(agents, func(a agent) string { return a.name })
 }
 
 // sparse leaves out labels where there are more than most.

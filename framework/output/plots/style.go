@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // palette holds the colours of Okabe & Ito (2008, "Color universal design"),
@@ -40,11 +42,7 @@ func mark(i int) draw.GlyphStyle {
 }
 
 func points(ds []float64) []vg.Length {
-	out := make([]vg.Length, len(ds))
-	for i, d := range ds {
-		out[i] = vg.Points(d)
-	}
-	return out
+	return each.Of(ds, vg.Points)
 }
 
 var (

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/snapshot"
 )
 
@@ -157,11 +158,7 @@ func Learners[O any](a vector.Agent) []Learner[O] {
 	if o, ok := a.(*optionLanes[O]); ok {
 		a = o.lanes
 	}
-	var all []Learner[O]
-	for _, x := range a.(*lanes[O]).lanes {
-		all = append(all, x.learner)
-	}
-	return all
+	return each.Of(a.(*lanes[O]).lanes, func(x lane[O]) Learner[O] { return x.learner })
 }
 
 // Step implements vector.Agent.

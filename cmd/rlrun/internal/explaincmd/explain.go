@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -111,10 +112,7 @@ func label(flag, name string, labels, plugins []string) (string, error) {
 }
 
 func quoted(labels []string) string {
-	var q []string
-	for _, l := range labels {
-		q = append(q, strconv.Quote(l))
-	}
+	q := each.Of(labels, strconv.Quote)
 	return strings.Join(q, ", ")
 }
 

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -321,10 +322,7 @@ func (q *solution) plotStates(f figure, file string) error {
 		}
 		groups[a] = append(groups[a], plotter.XY{X: float64(s), Y: v})
 	}
-	var names []string
-	for _, a := range q.actions {
-		names = append(names, "the policy takes "+a)
-	}
+	names := each.Of(q.actions, func(a string) string { return "the policy takes " + a })
 	names = append(names, "the policy is random")
 	scatter(p, groups, names)
 	low, high := extremes(q.value)

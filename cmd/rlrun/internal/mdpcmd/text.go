@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -27,10 +28,7 @@ func never(t int) any {
 // stateList writes the first few of some states.
 func stateList(states []int) string {
 	const shown = 6
-	words := make([]string, 0, shown)
-	for _, s := range states[:min(len(states), shown)] {
-		words = append(words, fmt.Sprint(s))
-	}
+	words := each.Of(states[:min(len(states), shown)], func(s int) string { return fmt.Sprint(s) })
 	if len(states) > 3 && states[len(states)-1]-states[0] == len(states)-1 && slices.IsSorted(states) {
 		return fmt.Sprintf("{%d, …, %d}", states[0], states[len(states)-1])
 	}

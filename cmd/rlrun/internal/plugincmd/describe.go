@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -136,10 +137,7 @@ func (p *param) values() string {
 	case p.Const != nil:
 		words = append(words, fmt.Sprint(p.Const))
 	case len(p.Enum) > 0:
-		var list []string
-		for _, e := range p.Enum {
-			list = append(list, fmt.Sprint(e))
-		}
+		list := each.Of(p.Enum, func(e any) string { return fmt.Sprint(e) })
 		words = append(words, strings.Join(list, " | "))
 	case p.Type == "array" && p.Items != nil && p.Items.Type != "":
 		words = append(words, "list of "+p.Items.Type)

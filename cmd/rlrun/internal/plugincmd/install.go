@@ -21,6 +21,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/lockfile"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -69,10 +70,7 @@ plugin of the same name.
 			if err != nil {
 				return err
 			}
-			var names []string
-			for _, p := range list {
-				names = append(names, p.Name)
-			}
+			names := each.Of(list, func(p installed) string { return p.Name })
 			pins, err := pin(cmd.Context(), c, lock, names, cmd.InOrStdin(), app.Stderr)
 			if err != nil {
 				return err

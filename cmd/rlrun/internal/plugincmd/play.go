@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -313,10 +314,7 @@ func shown(s space.Space, v space.Value) any {
 	if v.Ints != nil {
 		return v.Ints
 	}
-	var list []any
-	for _, x := range v.Float64 {
-		list = append(list, cli.Number(x))
-	}
+	list := each.Of(v.Float64, cli.Number)
 	for _, x := range v.Float32 {
 		list = append(list, cli.Number(float64(x)))
 	}

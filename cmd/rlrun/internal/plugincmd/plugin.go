@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -56,10 +57,7 @@ names the plugin.`,
 			if err != nil {
 				return err
 			}
-			var names []string
-			for _, f := range c.Search.List() {
-				names = append(names, f.Name)
-			}
+			names := each.Of(c.Search.List(), func(f plugin.Found) string { return f.Name })
 			if err := app.ApplyReplacements(c, "the list", names); err != nil {
 				return err
 			}

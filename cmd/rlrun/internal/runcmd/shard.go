@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/inputfile"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -142,10 +143,7 @@ func missingShards(x *store.Experiment) (string, error) {
 	if len(shards) == 0 {
 		return "", nil
 	}
-	var numbers []int
-	for _, s := range shards {
-		numbers = append(numbers, s.Index)
-	}
+	numbers := each.Of(shards, func(s store.ShardRuns) int { return s.Index })
 	dir := cli.ShellQuote([]string{x.Dir.Path})
 	again := "rlrun run CONFIG --shard I/N"
 	if _, err := os.Stat(filepath.Join(x.Dir.Path, "submit")); err == nil {

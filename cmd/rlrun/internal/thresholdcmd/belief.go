@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/spelling"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -87,11 +88,7 @@ func beliefKinds() []beliefKind {
 }
 
 func around(v []float64, mean, s float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = mean + s*(x-mean)
-	}
-	return out
+	return each.Of(v, func(x float64) float64 { return mean + s*(x-mean) })
 }
 
 // belief is a belief with the words it was given in.
@@ -142,10 +139,7 @@ func (b *belief) String() string {
 func parseBelief(text string) (*belief, error) {
 	name, args, ok := strings.Cut(text, ":")
 	kinds := beliefKinds()
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
-	}
+	names := each.Of(kinds, func(k beliefKind) string { return k.name })
 	i := slices.Index(names, strings.ReplaceAll(name, "_", "-"))
 	if i < 0 {
 		hint := "one of " + strings.Join(names, ", ")

@@ -9,16 +9,13 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
 )
 
 // Kinds returns the names of kinds of options.
 func Kinds(kinds []options.Kind) []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.String()
-	}
-	return names
+	return each.Of(kinds, options.Kind.String)
 }
 
 // Decisions encodes the decisions that lanes face. names holds the numbers of the
