@@ -547,6 +547,7 @@ rlrun.serve(Told)
     )
     (tmp_path / "device").write_text("cpu")
     told = {"name": "told", "plugin": sys.executable, "args": ["facts.py"]}
+    assert "\nFact device: cpu\n" in run("plugin", "inspect", sys.executable, "--", str(tmp_path / "facts.py"))
     agents = [{"name": "random", "plugin": "random"}]
     run("run", "--quiet", config(tmp_path, environments=[told], agents=agents, runs=1, steps=5))
     (tmp_path / "device").write_text("NVIDIA H100")

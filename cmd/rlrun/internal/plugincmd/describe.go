@@ -27,10 +27,13 @@ func saved(d vector.Description) string {
 }
 
 // printDescription writes what a plugin says of itself for people.
-func printDescription(w io.Writer, d vector.Description) error {
+func printDescription(w io.Writer, d vector.Description, facts map[string]string) error {
 	fmt.Fprintf(w, "%s, %s\n%s\n", d.ID, d.Kind, d.Doc)
 	if len(d.Abilities) > 0 {
 		fmt.Fprintf(w, "Abilities: %s\n", strings.Join(d.Abilities, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		fmt.Fprintf(w, "Fact %s: %s\n", name, facts[name])
 	}
 	if s := saved(d); s != "" {
 		fmt.Fprintf(w, "Saved agents: %s\n", s)

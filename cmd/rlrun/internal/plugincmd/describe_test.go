@@ -44,7 +44,7 @@ func TestDescriptionOfPickles(t *testing.T) {
 	for _, abilities := range [][]string{{"checkpoint", "pickle"}, {"checkpoint"}} {
 		var text strings.Builder
 		d := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Params: json.RawMessage(`{"type": "object"}`), Abilities: abilities}
-		must.Do(t, printDescription(&text, d))
+		must.Do(t, printDescription(&text, d, nil))
 		if got, want := strings.Contains(text.String(), "Saved agents: pickles of Python; to read one runs code"), len(abilities) == 2; got != want {
 			t.Errorf("%v: it warns: %v\n%s", abilities, got, text.String())
 		}

@@ -1,6 +1,7 @@
 package plugincmd
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/each"
 
@@ -118,18 +120,24 @@ func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
-// describe opens a plugin for long enough to ask what it is.
-func describe(app *host.App, ctx context.Context, name string, args []string) (vector.Description, error) {
-	comp := plan.Component{Plugin: name, Args: args}
-	p, closePlugin, err := app.OpenPlugin(ctx, comp)
+// describe opens a plugin for long enough to ask what it is, and for the facts that it states.
+func describe(app *host.App, ctx context.Context, name string, args []string) (d vector.Description, facts map[string]string, err error) {
+	p, closePlugin, err := app.OpenPlugin(ctx, plan.Component{Plugin: name, Args: args})
 	if err != nil {
-		return vector.Description{}, err
+		return d, nil, err
 	}
-	d, err := p.Describe(ctx)
-	if closeErr := closePlugin(); err == nil {
-		err = closeErr
+	d, err = p.Describe(ctx)
+	if process, ok := p.(store.Process); ok && err == nil {
+		var sources map[string]string
+		sources, err = process.Sources(ctx)
+		facts = map[string]string{}
+		for source, value := range sources {
+			if name, ok := strings.CutPrefix(source, "fact "); ok {
+				facts[name] = value
+			}
+		}
 	}
-	return d, err
+	return d, facts, cmp.Or(err, closePlugin())
 }
 
 func newInspect(app *host.App) *cobra.Command {
@@ -138,24 +146,26 @@ func newInspect(app *host.App) *cobra.Command {
 		Use:   "inspect NAME [-- ARGS...]",
 		Short: "Print the description and the parameters of a plugin",
 		Long: `Print the description of a plugin: its id, whether it is an environment or an
-agent, its optional abilities, and its parameters with ranges and defaults.
+agent, its optional abilities, the facts that bind its runs, and its parameters
+with ranges and defaults.
 
---json: {id, kind, doc, params, abilities, saved, requires}; params is a JSON schema,
-and saved says that saved agents are pickles.`,
+--json: {id, kind, doc, params, abilities, facts, saved, requires}; params is a JSON
+schema, and saved says that saved agents are pickles.`,
 		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := describe(app, cmd.Context(), args[0], args[1:])
+			d, facts, err := describe(app, cmd.Context(), args[0], args[1:])
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return cli.WriteJSON(cmd.OutOrStdout(), struct {
 					vector.Description
-					Saved string `json:"saved,omitempty"`
-				}{d, saved(d)})
+					Facts map[string]string `json:"facts,omitempty"`
+					Saved string            `json:"saved,omitempty"`
+				}{d, facts, saved(d)})
 			}
-			return printDescription(cmd.OutOrStdout(), d)
+			return printDescription(cmd.OutOrStdout(), d, facts)
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
