@@ -12,7 +12,7 @@ import (
 // Budgeted learns for a number of pulls whose rewards do not count, then commits to the arm with the
 // largest mean (Madani, Lizotte & Greiner 2004). Finding the best allocation of the pulls is NP-hard.
 type Budgeted struct {
-	Budget     *int   `json:"budget,omitempty" jsonschema:"required,minimum=1,maximum=1000000000000" jsonschema_description:"Number of pulls before committing to an arm."`
+	Budget     *int   `json:"budget,omitempty" jsonschema:"required,minimum=1,maximum=1000000000000" jsonschema_extras:"x-beyond=it never commits to an arm" jsonschema_description:"Number of pulls before committing to an arm."`
 	Allocation string `json:"allocation,omitempty" jsonschema:"enum=round-robin,enum=biased-robin,enum=lookahead,enum=vpi,default=round-robin" jsonschema_description:"How the pulls are spent. round-robin: in turn. biased-robin: it stays with an arm while it succeeds, and goes to the next when it fails. lookahead: on the arm on which all pulls that are left would raise the expected mean of the arm committed to the most, if it got them all. vpi: on the arm with the largest value of perfect information. The first three are those of Madani, Lizotte & Greiner (2004), lookahead their single coin look-ahead; vpi and the default are choices of ours."`
 }
 

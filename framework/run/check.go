@@ -34,7 +34,8 @@ type Runner struct {
 	// agents that some runs of their experiment did not save, with these.
 	notGreedy, reused, mixedAgents, unsaved []string
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
-	lanes map[string]int
+	lanes   map[string]int
+	schemas map[string]json.RawMessage // of parameters, by processKey
 	// widest are the lanes whose observations fit in a message, by environment. Check fills it in.
 	widest    map[string]int
 	processes bool // some plugin is a process; Check fills it in
@@ -44,7 +45,7 @@ type Runner struct {
 // New returns the runner of a plan. Its output directory is the config's.
 func New(p *plan.Plan, plugins Plugins) *Runner {
 	e := &store.Experiment{Dir: store.Dir{Path: p.Config.Output}, Plan: p}
-	return &Runner{Experiment: e, plugins: plugins, warm: store.FindWarmStarts(p), lanes: map[string]int{}, widest: map[string]int{}, pool: newPool(plugins)}
+	return &Runner{Experiment: e, plugins: plugins, warm: store.FindWarmStarts(p), lanes: map[string]int{}, schemas: map[string]json.RawMessage{}, widest: map[string]int{}, pool: newPool(plugins)}
 }
 
 // Close ends plugins that are still open and gives the output directory free.
@@ -154,7 +155,7 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 	if err != nil {
 		return nil, &startError{err}
 	}
-	x.lanes[processKey(c)] = d.PreferredLanes
+	x.lanes[processKey(c)], x.schemas[processKey(c)] = d.PreferredLanes, d.Params
 	if d.Kind != kind {
 		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent", vector.KindRule: "a rule", vector.KindOptions: "a source of options"}
 		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, article[d.Kind], article[kind])
@@ -363,7 +364,7 @@ func (x *Runner) declare(side string, m *vector.Measures) error {
 	return x.Declared.Add(side, m.Metrics)
 }
 
-// notes are sentences about agents that a reader of the results must know.
+// notes are sentences about environments and agents that a reader of the results must know.
 func (x *Runner) notes() (list []string) {
 	if len(x.notGreedy) > 0 {
 		list = append(list, "In evaluations these agents act as they do when they learn, as they have no greedy actions: "+strings.Join(x.notGreedy, ", "))
@@ -378,6 +379,23 @@ func (x *Runner) notes() (list []string) {
 		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent; intervals and tests hold for these saved agents, not for others that training would give: "+strings.Join(x.reused, ", "))
 	}
 	c := &x.Plan.Config
+	var late []string
+	of := map[string][]string{} // components of which a sentence is true
+	for _, component := range x.Plan.Components() {
+		steps := c.Steps
+		if component.WarmStart != nil {
+			steps = x.warm.Told(x.Plan, component).Steps
+		}
+		for _, text := range tooLate(x.schemas[processKey(component)], component.Params, steps) {
+			if c.Steps > 0 && of[text] == nil {
+				late = append(late, text)
+			}
+			of[text] = append(of[text], component.Name)
+		}
+	}
+	for _, text := range late {
+		list = append(list, strings.Join(of[text], ", ")+": "+text)
+	}
 	every := map[string]int{"record": c.Record.Every}
 	if c.Save != nil {
 		every["save"] = c.Save.Every
@@ -439,29 +457,6 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 		return errors.Join(err, agent.Close())
 	}
 	return errors.Join(x.declare(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
-}
-
-// checkExploration refuses a parameter that acts only with exploration, where the host does not
-// explore, or only without it, where it does. x-exploration in the schema says so: with or without.
-func checkExploration(schema, params json.RawMessage, explores bool) error {
-	var object struct {
-		Properties map[string]struct {
-			Exploration string `json:"x-exploration"`
-		} `json:"properties"`
-	}
-	var given map[string]json.RawMessage
-	if json.Unmarshal(schema, &object) != nil || json.Unmarshal(params, &given) != nil {
-		return nil // as of no parameters
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		switch acts := object.Properties[name].Exploration; {
-		case acts == "with" && !explores:
-			return plan.FieldErrorf(name, "has no effect without exploration: leave it out, or give the agent exploration")
-		case acts == "without" && explores:
-			return plan.FieldErrorf(name, "has no effect with exploration, as the host decides: leave it out, or leave out exploration")
-		}
-	}
-	return nil
 }
 
 // identify finds out which programs the plugins are, and what results of environments and agents

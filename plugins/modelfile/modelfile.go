@@ -31,7 +31,7 @@ type settings struct {
 // schedule are the changes of a task.
 type schedule struct {
 	Files  []string `json:"files" jsonschema:"required,minItems=1" jsonschema_description:"The models that follow that of file, with the same states, actions and terminal states. Each differs from the one before it, or with a hazard from all others."`
-	Steps  []int    `json:"steps,omitempty" when:"hazard=none" jsonschema:"minItems=1" jsonschema_description:"After how many steps of the run each of files follows; increasing."`
+	Steps  []int    `json:"steps,omitempty" when:"hazard=none" jsonschema:"minItems=1" jsonschema_extras:"x-beyond=this model never follows" jsonschema_description:"After how many steps of the run each of files follows; increasing."`
 	Hazard *float64 `json:"hazard,omitempty" when:"steps=none" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Probability that after a step another of all models follows, each equally likely; drawn from the seed of the run, so that all agents meet the same changes."`
 }
 

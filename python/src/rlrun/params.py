@@ -24,14 +24,17 @@ def param(
     minimum: float | None = None,
     maximum: float | None = None,
     choices: Sequence[Any] | None = None,
+    beyond: str | None = None,
 ) -> Any:
     """Declare a dataclass field that is a parameter.
 
     ``doc`` tells people what it is for. Without a default it must be given.
-    Defaults that are lists or dicts are copied for every use.
+    Defaults that are lists or dicts are copied for every use. ``beyond`` is for a number of
+    steps: what follows if the steps of a run are no more, such as "it never learns". rlrun
+    says so before the run.
     """
     limits = {"minimum": minimum, "maximum": maximum, "enum": None if choices is None else list(choices)}
-    schema = {"description": doc or None, **limits}
+    schema = {"description": doc or None, "x-beyond": beyond, **limits}
     metadata = {"rlrun": {key: value for key, value in schema.items() if value is not None}}
     if isinstance(default, (list, dict)):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)

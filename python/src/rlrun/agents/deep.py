@@ -30,6 +30,7 @@ _UNSEEN = 0.01
 """The weight of what follows a truncated episode, below which the return up to there is known well enough."""
 
 
+_NO_UPDATE = "no update changes an action"
 _EPSILON = ("epsilon", "epsilon_start", "decay")
 
 
@@ -59,8 +60,8 @@ class _Networks(rlrun.VectorAgent):
     rate: float = rlrun.param(0.001, "Step size of Adam (Kingma & Ba 2015).", minimum=0)
     batch: int = rlrun.param(128, "Steps that an update learns from, drawn uniformly from those kept.", minimum=1)
     capacity: int = rlrun.param(10000, "Steps that are kept to learn from.", minimum=1)
-    warmup: int = rlrun.param(128, "Steps before the first update.", minimum=1)
-    period: int = rlrun.param(1, "Steps from one time of updates to the next.", minimum=1)
+    warmup: int = rlrun.param(128, "Steps before the first update.", minimum=1, beyond=_NO_UPDATE)
+    period: int = rlrun.param(1, "Steps from one time of updates to the next.", minimum=1, beyond=_NO_UPDATE)
     updates: int = rlrun.param(1, "Updates each time.", minimum=1)
     target: int = rlrun.param(
         4, "Updates from one copy of the networks, for targets, to the next.", minimum=1, maximum=2**31 - 1
