@@ -35,6 +35,15 @@ type GreedyAgent interface {
 	SelectGreedyAction(ctx context.Context, observation space.Value) (space.Value, error)
 }
 
+// MaskedAgent is an Agent for environments with masks (Spec.Masks), too. Implementing it is
+// optional; environments with masks refuse other agents.
+type MaskedAgent interface {
+	// SetActionMask says which actions are allowed, in the order of the Discrete action space:
+	// before SelectAction at its observation, and before Update at its NextObservation, whose best
+	// allowed action a learner may bootstrap from. The slice changes with the next call.
+	SetActionMask(allowed []bool)
+}
+
 // Optioner is an Agent whose exploration the host may decide. It names its options
 // and its beliefs about them. The host chooses, and the lane follows the chosen
 // policy until the next decision. VectorizeAgent makes an OptionAgent of it.

@@ -28,6 +28,10 @@ type Spec struct {
 	// Continuing says that no episode ever ends: the environment never answers
 	// with Terminated or Truncated.
 	Continuing bool
+	// Masks says that states may lack actions: with every observation comes a mask, which says
+	// which actions are allowed there (ActionMasker). The action space is then Discrete, and
+	// agents that do not read masks refuse the environment.
+	Masks bool
 	// Steps is the number of steps of a run, over all its episodes, in the spec that an
 	// agent is opened with; 0 if it is not known. If a run begins with a saved agent, the
 	// steps that the agent made before it was saved are added. The host sets Steps, and
@@ -52,6 +56,9 @@ func (s *Spec) Validate() error {
 	}
 	if !(s.RewardLow <= s.RewardHigh) || math.IsInf(s.RewardLow, 1) || math.IsInf(s.RewardHigh, -1) {
 		return fmt.Errorf("reward bounds [%v, %v]", s.RewardLow, s.RewardHigh)
+	}
+	if _, discrete := s.Action.(space.Discrete); s.Masks && !discrete {
+		return errors.New("masks are for discrete actions")
 	}
 	for _, bound := range []float64{s.RewardLow, s.RewardHigh} {
 		if math.Abs(bound) > LargestReward && !math.IsInf(bound, 0) {
@@ -105,6 +112,15 @@ type KnownModel interface {
 	// with the same dynamics may return the same model. The caller does not
 	// change it.
 	Model(ctx context.Context) (*mdp.Tabular, error)
+}
+
+// ActionMasker is an Environment whose states may lack actions. Implementing it is optional,
+// and sets Spec.Masks. The host refuses an action that its mask does not allow.
+type ActionMasker interface {
+	// ActionMask writes into allowed, which has an entry for every action of a Discrete space in
+	// its order, whether the action is allowed in the present state. At least one is, unless the
+	// episode has terminated. It is called after Reset and after every Step, and changes nothing.
+	ActionMask(ctx context.Context, allowed []bool) error
 }
 
 // Renderer is an Environment that can draw itself. Implementing it is optional.

@@ -25,6 +25,9 @@ func (m *Tabular) StandIn(s, a int) int {
 // Available reports whether state s has action a.
 func (m *Tabular) Available(s, a int) bool { return m.StandIn(s, a) == a }
 
+// Complete reports whether every state has every action.
+func (m *Tabular) Complete() bool { return m.standIn == nil }
+
 // Notes returns sentences that a user of the model must know, without full stops: rows
 // that were divided by their sum, and actions that states lack. The slice must not be
 // written to.

@@ -325,7 +325,7 @@ const fixed Estimator = -1
 // Abilities implements vector.Agent.
 func (a *explorer) Abilities() vector.AgentAbilities {
 	inner := a.agent.Abilities()
-	able := vector.AgentAbilities{Measures: inner.Measures, Greedy: true, Calls: inner.Calls}
+	able := vector.AgentAbilities{Measures: inner.Measures, Greedy: true, Masks: inner.Masks, Calls: inner.Calls}
 	if vector.Storable(a.agent) {
 		able.Calls = vector.JoinCalls(inner.Calls, vector.Checkpoint(a.save, a.load))
 	}

@@ -110,7 +110,7 @@ func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) (
 				return nil, err
 			}
 		}
-		if err := e.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+		if err := stepEnvironment(ctx, e.Environment, &spec, actions, &feedback.TimeSteps); err != nil {
 			return nil, blame("environment", err)
 		}
 		for k, j := range jobs {
@@ -133,7 +133,7 @@ func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) (
 		if live == 0 {
 			break
 		}
-		if err := e.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
+		if err := stepAgent(ctx, e.Agent, &spec, feedback, &actions.Actions); err != nil {
 			return nil, blame("agent", err)
 		}
 	}

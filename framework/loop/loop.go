@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -151,6 +152,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 // batchRun is a batch under way.
 type batchRun struct {
 	*recorder
+	spec     framework.Spec // of the environment
 	taken    snapshots
 	actions  *vector.Actions  // of the next call of the environment
 	feedback *vector.Feedback // of the next call of the agent
@@ -160,7 +162,7 @@ type batchRun struct {
 
 func newBatchRun(b *Batch) *batchRun {
 	n, spec := len(b.Runs), b.Environment.Spec()
-	x := &batchRun{recorder: newRecorder(b), actions: vector.NewActions(spec, n), feedback: vector.NewFeedback(spec, n),
+	x := &batchRun{recorder: newRecorder(b), spec: spec, actions: vector.NewActions(spec, n), feedback: vector.NewFeedback(spec, n),
 		episode: make([]uint64, n), live: n}
 	x.taken = snapshots{batch: b, record: x.recorder}
 	for i, run := range b.Runs {
@@ -176,11 +178,11 @@ func newBatchRun(b *Batch) *batchRun {
 func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, special bool, err error) {
 	b := x.batch
 	if call > 0 {
-		if err := b.Agent.Step(ctx, x.feedback, &x.actions.Actions); err != nil {
+		if err := stepAgent(ctx, b.Agent, &x.spec, x.feedback, &x.actions.Actions); err != nil {
 			return 0, false, fmt.Errorf("agent, call %d: %w", call+1, err)
 		}
 	}
-	if err := b.Environment.Step(ctx, x.actions, &x.feedback.TimeSteps); err != nil {
+	if err := stepEnvironment(ctx, b.Environment, &x.spec, x.actions, &x.feedback.TimeSteps); err != nil {
 		return 0, false, fmt.Errorf("environment, call %d: %w", call+1, err)
 	}
 	if call == 0 {

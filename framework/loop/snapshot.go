@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -15,6 +16,7 @@ type Snapshot struct {
 	Step    int                // number of steps made, at least 1
 	State   []byte             // of the agent's lane after its last action, as the ability Save gives it
 	Outcome framework.TimeStep // what that action led to; State has not learned it yet
+	Mask    []bool             // the actions allowed there; empty unless Spec.Masks
 }
 
 // Restarter is an agent that counts the steps of its run.
@@ -36,6 +38,7 @@ func Restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes
 		if err != nil {
 			return inLane(i, fmt.Errorf("loading the agent: %w", err))
 		}
+		copy(in.Mask(i), s.Mask)
 		in.Signals[i], in.Rewards[i] = vector.Continue, s.Outcome.Reward
 		in.Terminated[i], in.Truncated[i] = s.Outcome.Terminated, !s.Outcome.Terminated
 	}
@@ -122,7 +125,7 @@ func (t *snapshots) take(ctx context.Context, lane, step int, feedback *vector.F
 	if err != nil {
 		return fmt.Errorf("agent: %w", inLane(lane, fmt.Errorf("saving: %w", err)))
 	}
-	s := &Snapshot{Step: step, State: state, Outcome: framework.TimeStep{
+	s := &Snapshot{Step: step, State: state, Mask: slices.Clone(feedback.Mask(lane)), Outcome: framework.TimeStep{
 		Reward: feedback.Rewards[lane], Terminated: feedback.Terminated[lane], Truncated: feedback.Truncated[lane],
 	}}
 	s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))

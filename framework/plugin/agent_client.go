@@ -28,6 +28,7 @@ type agentClient struct {
 	calls    vector.Calls
 	options  *optionPart // nil if the agent has none
 	greedy   bool        // it knows vector.EvaluateEpisode
+	masks    bool        // it reads them
 	ahead    *ahead      // nil if it is not joined
 }
 
@@ -43,7 +44,7 @@ func newAgentClient(p *Process, reply *pb.OpenAgentReply, spec framework.Spec, l
 	}
 	c := &agentClient{
 		session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes),
-		measures: s.measures(metrics), calls: s.calls(reply.Abilities, math.MaxInt32), greedy: reply.Greedy,
+		measures: s.measures(metrics), calls: s.calls(reply.Abilities, math.MaxInt32), greedy: reply.Greedy, masks: reply.Masks,
 	}
 	c.request.Instance = reply.Instance
 	if reply.Options {
@@ -78,6 +79,7 @@ func (c *agentClient) fill(in *vector.Feedback, epochs []bool) {
 	m.Rewards = space.AppendNumbers(m.Rewards[:0], in.Rewards)
 	m.Terminated = toproto.Flags(m.Terminated[:0], in.Terminated)
 	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
+	m.Masks = toproto.Flags(m.Masks[:0], in.Masks)
 	m.Epochs = toproto.Flags(m.Epochs[:0], epochs)
 	m.Step = c.session.next()
 }
@@ -110,7 +112,7 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 
 // Abilities implements vector.Agent.
 func (c *agentClient) Abilities() vector.AgentAbilities {
-	a := vector.AgentAbilities{Greedy: c.greedy, Measures: c.measures, Calls: c.calls, Join: c.join}
+	a := vector.AgentAbilities{Greedy: c.greedy, Masks: c.masks, Measures: c.measures, Calls: c.calls, Join: c.join}
 	if c.options != nil {
 		a.Options = c
 	}

@@ -39,7 +39,7 @@ const mostAhead, episodesAhead = 512, 32
 // vector.AgentAbilities.
 func (c *agentClient) join(environment vector.Environment) vector.Ahead {
 	e, ok := environment.(*environmentClient)
-	if !ok || e.session.process.host != c.session.process || c.session.process.socket == nil || c.options != nil {
+	if !ok || e.session.process.host != c.session.process || c.session.process.socket == nil || c.options != nil || c.spec.Masks {
 		return nil
 	}
 	n := max(mostAhead, e.session.lanes)

@@ -36,7 +36,8 @@ var _ vector.Environment = (*environmentClient)(nil)
 const replySlack = 1 << 20
 
 func newEnvironmentClient(p *Process, reply *pb.OpenEnvironmentReply, spec framework.Spec, lanes int, metrics []framework.Metric) (vector.Environment, error) {
-	most := replySlack + lanes*(8*spec.Observation.Width()+8+1+1)
+	scratch := vector.NewTimeSteps(spec, lanes)
+	most := replySlack + lanes*(8*spec.Observation.Width()+8+1+1) + len(scratch.Masks)
 	s, err := p.open(reply.Instance, lanes, most, wire.EnvironmentStep, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepEnvironment(ctx, o...)
 	})
@@ -44,7 +45,7 @@ func newEnvironmentClient(p *Process, reply *pb.OpenEnvironmentReply, spec frame
 		return nil, err
 	}
 	c := &environmentClient{
-		session: s, spec: spec, known: reply.Models, scratch: vector.NewTimeSteps(spec, lanes),
+		session: s, spec: spec, known: reply.Models, scratch: scratch,
 		measures: s.measures(metrics), calls: s.calls(reply.Abilities, replySlack+vector.MaxAnswer),
 	}
 	c.request.Instance = reply.Instance
@@ -72,7 +73,11 @@ func (c *environmentClient) Step(ctx context.Context, in *vector.Actions, out *v
 	if idle {
 		target = &c.scratch
 	}
-	if err := fromproto.TimeSteps(target, &c.reply); err != nil {
+	err := fromproto.TimeSteps(target, &c.reply)
+	if err == nil {
+		err = fromproto.Masks(target, c.reply.Masks)
+	}
+	if err != nil {
 		return c.session.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
 	}
 	if err := target.Check(&c.spec, in.Signals); err != nil {
@@ -90,6 +95,7 @@ func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSte
 		if s == vector.Idle {
 			continue
 		}
+		copy(out.Mask(i), c.scratch.Mask(i))
 		out.Rewards[i], out.Terminated[i], out.Truncated[i] = c.scratch.Rewards[i], c.scratch.Terminated[i], c.scratch.Truncated[i]
 		if err := out.Observations.Set(c.spec.Observation, i, c.scratch.Observations.Get(c.spec.Observation, i)); err != nil {
 			return err

@@ -229,7 +229,11 @@ func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec fr
 	if err != nil {
 		return nil, p.failure(0, fmt.Errorf("%w: %w", ErrProtocol, err))
 	}
-	return newAgentClient(p, reply, spec, lanes, metrics)
+	agent, err := newAgentClient(p, reply, spec, lanes, metrics)
+	if err != nil {
+		return nil, err
+	}
+	return vector.Admit(agent, spec)
 }
 
 // reply is any answer that can carry an error.

@@ -36,6 +36,9 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 func (c *agentCheck) all() []Clause {
 	c.try(Works, vector.Guard(func() error { return c.bounds.inTime(&c.size, c.run) }))
 	clauses := agentClauses()
+	if c.spec.Masks {
+		clauses = append(clauses, ActionAllowed)
+	}
 	has := false
 	c.try(Works, vector.Guard(func() error {
 		return c.bounds.inTime(&c.size, func() (err error) {
@@ -75,11 +78,13 @@ type event struct {
 	observation           space.Value
 	reward                float64
 	terminated, truncated bool
+	mask                  []bool // nil without masks
 }
 
 // tell writes the event into a lane.
 func (e *event) tell(in *vector.Feedback, spec *framework.Spec, lane int) error {
 	in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated
+	copy(in.Mask(lane), e.mask)
 	return in.Observations.Set(spec.Observation, lane, e.observation)
 }
 
@@ -105,6 +110,16 @@ func (c *agentCheck) script(number uint64) []event {
 	}
 	for k := range events {
 		events[k].observation = space.Sample(c.spec.Observation, rng)
+	}
+	if actions, ok := c.spec.Action.(space.Discrete); ok && c.spec.Masks {
+		for k := range events {
+			mask := make([]bool, actions.N)
+			for a := range mask {
+				mask[a] = rng.IntN(2) == 0
+			}
+			mask[rng.IntN(len(mask))] = true
+			events[k].mask = mask
+		}
 	}
 	return events
 }
@@ -244,10 +259,22 @@ func (c *agentCheck) judge(in *vector.Feedback, actions *space.Column, before []
 		case (in.Signals[i] == vector.Continue || in.Signals[i] == vector.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			logs[i] = append(logs[i], "none: the episode ended")
 		default:
-			c.try(ActionInSpace, c.spec.Action.Check(actions, i))
+			c.inSpace(ActionInSpace, in, actions, i)
 			logs[i] = append(logs[i], now)
 		}
 	}
+}
+
+// inSpace checks that the action of a lane is in its space, and allowed.
+func (c *agentCheck) inSpace(clause Clause, in *vector.Feedback, actions *space.Column, i int) bool {
+	err := c.spec.Action.Check(actions, i)
+	c.try(clause, err)
+	mask := in.Mask(i)
+	if err == nil && mask != nil {
+		a := actions.Int64[i]
+		c.holds(ActionAllowed, mask[a-c.spec.Action.(space.Discrete).Start], "lane %d: action %d, and the mask is %v", i, a, mask)
+	}
+	return err == nil
 }
 
 // columnEntries describes every lane's value, bit for bit.

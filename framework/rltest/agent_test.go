@@ -24,7 +24,10 @@ type learner struct {
 	spec framework.Spec
 	rng  *rand.PCG
 	seen space.Value
+	mask []bool
 }
+
+func (l *learner) SetActionMask(allowed []bool) { l.mask = allowed }
 
 func (l *learner) SelectAction(_ context.Context, observation space.Value) (space.Value, error) {
 	switch l.bug {
@@ -40,7 +43,10 @@ func (l *learner) SelectAction(_ context.Context, observation space.Value) (spac
 		l.rng.Seed(l.rng.Uint64()+digest(l.seen), 1)
 		l.seen = observation
 	}
-	a := space.Sample(l.spec.Action, rand.New(rand.NewPCG(l.rng.Uint64(), digest(observation))))
+	a := space.SampleMasked(l.spec.Action, l.mask, rand.New(rand.NewPCG(l.rng.Uint64(), digest(observation))))
+	if l.bug == "ignores masks" {
+		return space.Sample(l.spec.Action, rand.New(rand.NewPCG(l.rng.Uint64(), digest(observation)))), nil
+	}
 	if l.bug == "leaves its space" && l.rng.Uint64()%8 == 0 {
 		return outside(l.spec.Action)[0], nil
 	}
@@ -283,7 +289,7 @@ func TestEveryClauseIsBroken(t *testing.T) {
 		t.Fatalf("found only %d clauses in clauses.go", len(clauses))
 	}
 	var broken []Clause
-	for _, cases := range []map[string][]Clause{brokenEnvironments, brokenBatches, brokenAgents, brokenLearners, brokenChoosers, brokenPlugins} {
+	for _, cases := range []map[string][]Clause{brokenEnvironments, brokenBatches, brokenAgents, brokenLearners, brokenChoosers, brokenPlugins, brokenMasks} {
 		for _, clauses := range cases {
 			broken = append(broken, clauses...)
 		}

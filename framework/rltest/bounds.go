@@ -131,7 +131,7 @@ func (c *vectorCheck) measure() error {
 			if k > 0 && !out.Terminated[0] && !out.Truncated[0] {
 				in.Signals[0] = vector.Continue
 			}
-			if err := in.Actions.Set(c.spec.Action, 0, c.actions[k%len(c.actions)]); err != nil {
+			if err := choose(in, &c.spec, 0, out.Mask(0), c.actions[k%len(c.actions)]); err != nil {
 				return err
 			}
 			if err := env.Step(c.ctx, in, &out); err != nil {

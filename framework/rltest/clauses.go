@@ -43,6 +43,9 @@ const (
 	NeedsResetAfter Clause = "needs-reset-after-an-episode"
 	// EndsNever: an environment whose spec says Continuing ends no episode.
 	EndsNever Clause = "continuing-ends-never"
+	// MaskAllows: where the spec says Masks, a mask allows an action unless the episode has
+	// terminated.
+	MaskAllows Clause = "mask-allows-an-action"
 	// InvalidAction: an action outside the action space is an error wrapping
 	// framework.ErrInvalidAction. There are action spaces without an outside.
 	InvalidAction Clause = "invalid-action"
@@ -80,6 +83,8 @@ const (
 const (
 	// ActionInSpace: every action that is used is in the action space.
 	ActionInSpace Clause = "action-in-space"
+	// ActionAllowed: where there are masks, every action that is used is allowed.
+	ActionAllowed Clause = "action-allowed"
 	// SameSeedSameActions: seed and feedback determine the actions.
 	SameSeedSameActions Clause = "same-seed-same-actions"
 	// NewRunForgets: after a new run starts, nothing of the one before is left.

@@ -41,13 +41,27 @@ func drawn(spec *framework.Spec) (actions []space.Value) {
 }
 
 // entry describes what one call yielded, bit for bit.
-func entry(observation []byte, reward float64, terminated, truncated bool) string {
+func entry(observation []byte, reward float64, terminated, truncated bool, mask []bool) string {
 	text := fmt.Sprintf("%x", observation)
 	if len(observation) > 64 {
 		text = fmt.Sprintf("of %d bytes with hash %x", len(observation), sha256.Sum256(observation))
 	}
-	return fmt.Sprintf("observation %s, reward %v (%x), terminated %v, truncated %v",
+	text = fmt.Sprintf("observation %s, reward %v (%x), terminated %v, truncated %v",
 		text, reward, math.Float64bits(reward), terminated, truncated)
+	if mask != nil {
+		text += fmt.Sprintf(", mask %v", mask)
+	}
+	return text
+}
+
+// choose gives a lane an action, or where its mask does not allow that the next one that it allows.
+func choose(in *vector.Actions, spec *framework.Spec, lane int, mask []bool, action space.Value) error {
+	if first, ok := spec.Action.(space.Discrete); ok && slices.Contains(mask, true) {
+		for !mask[action.Int-first.Start] {
+			action.Int = first.Start + (action.Int-first.Start+1)%first.N
+		}
+	}
+	return in.Actions.Set(spec.Action, lane, action)
 }
 
 // differ returns the first difference of two logs where both have entries.

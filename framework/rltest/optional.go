@@ -64,7 +64,7 @@ func (c *vectorCheck) unmoved(clause Clause, what string, watch func(vector.Envi
 				if out.Terminated[0] || out.Truncated[0] {
 					in.Signals[0], in.Seeds[0] = vector.NewEpisode, uint64(k)
 				}
-				if err := in.Actions.Set(c.spec.Action, 0, c.actions[k%len(c.actions)]); err != nil {
+				if err := choose(in, &c.spec, 0, out.Mask(0), c.actions[k%len(c.actions)]); err != nil {
 					return err
 				}
 			}

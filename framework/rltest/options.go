@@ -224,8 +224,7 @@ func (d *deciding) call() error {
 			return errBroken
 		case d.in.Signals[i] == vector.Idle || ended:
 		default:
-			err := d.spec.Action.Check(&d.actions, i)
-			if d.try(ChoiceActs, err); err != nil {
+			if !d.inSpace(ChoiceActs, d.in, &d.actions, i) {
 				return errBroken
 			}
 			d.logs[i] = append(d.logs[i], now)

@@ -199,5 +199,6 @@ func Specs() []framework.Spec {
 		{ID: "rltest/features@1", Observation: box, Action: space.Discrete{N: 3}, RewardLow: -inf, RewardHigh: inf},
 		{ID: "rltest/control@1", Observation: box, Action: space.Box{Shape: []int{2}, Low: []float64{-2}, High: []float64{2}, Type: space.Float32}, RewardLow: -inf, RewardHigh: inf},
 		{ID: "rltest/images@1", Observation: space.Box{Shape: []int{4, 4}, Low: []float64{0}, High: []float64{255}, Type: space.Uint8}, Action: space.Discrete{N: 2}, RewardHigh: 1},
+		{ID: "rltest/masked@1", Observation: space.Discrete{N: 4}, Action: space.Discrete{N: 5, Start: 2}, RewardLow: -1, RewardHigh: 1, Masks: true},
 	}
 }

@@ -24,7 +24,7 @@ func (c *vectorCheck) started(n, leftOut int, f func(vector.Environment, *vector
 		}
 		for i := range n {
 			in.Signals[i] = vector.Continue
-			if err := in.Actions.Set(c.spec.Action, i, c.actions[i%len(c.actions)]); err != nil {
+			if err := choose(in, &c.spec, i, out.Mask(i), c.actions[i%len(c.actions)]); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (c *vectorCheck) endOfEpisode() error {
 		for ; k < maxSteps && (k < patience || !c.bounds.over()); k++ {
 			for i := range many { // every lane begins elsewhere among the actions
 				a := c.actions[(k+i*len(c.actions)/many)%len(c.actions)]
-				if err := in.Actions.Set(c.spec.Action, i, a); err != nil {
+				if err := choose(in, &c.spec, i, out.Mask(i), a); err != nil {
 					return err
 				}
 			}

@@ -43,6 +43,9 @@ func vectorClauses(spec *framework.Spec) []Clause {
 		NeedsResetAfter, InvalidAction, ReturnsOwnSlices, InputUnchanged, NewEpisodeIsClean, FillsColumns,
 		IdleUntouched, LanesIndependent, NamesLane,
 	}
+	if spec.Masks {
+		clauses = append(clauses, MaskAllows)
+	}
 	if spec.Continuing {
 		clauses[slices.Index(clauses, NeedsResetAfter)] = EndsNever
 	}
@@ -174,6 +177,7 @@ type driver struct {
 	next    int // action
 	made    int // calls
 	ended   bool
+	mask    []bool // that the lane answered last
 }
 
 func newDriver(c *vectorCheck, number uint64) *driver {
@@ -193,7 +197,7 @@ func (d *driver) call(in *vector.Actions, spec *framework.Spec, lane int) error 
 	d.made++
 	a := d.actions[d.next%len(d.actions)]
 	d.next++
-	return in.Actions.Set(spec.Action, lane, a)
+	return choose(in, spec, lane, d.mask, a)
 }
 
 // calls makes every driver's calls and logs what the lanes answer. Every call
@@ -245,7 +249,7 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 				continue
 			}
 			logs[i] = append(logs[i], after[i])
-			d.ended = out.Terminated[i] || out.Truncated[i]
+			d.ended, d.mask = out.Terminated[i] || out.Truncated[i], slices.Clone(out.Mask(i))
 			if !dirty {
 				c.judge(in.Signals[i], &out, i)
 			}
@@ -270,6 +274,9 @@ func (c *vectorCheck) judge(signal vector.Signal, out *vector.TimeSteps, i int) 
 	if c.spec.Continuing {
 		c.holds(EndsNever, !ended, "lane %d: terminated %v, truncated %v", i, out.Terminated[i], out.Truncated[i])
 	}
+	if mask := out.Mask(i); mask != nil {
+		c.holds(MaskAllows, out.Terminated[i] || slices.Contains(mask, true), "lane %d: the mask allows no action, and the episode has not terminated", i)
+	}
 	if signal != vector.Continue {
 		c.holds(NewEpisodeIsClean, r == 0 && !ended, "lane %d: reward %v, terminated %v, truncated %v", i, r, out.Terminated[i], out.Truncated[i])
 	}
@@ -280,6 +287,9 @@ func soil(out *vector.TimeSteps, i int, salt uint64) {
 	rng := rand.New(rand.NewPCG(salt, uint64(i)))
 	out.Rewards[i], out.Terminated[i], out.Truncated[i] = 1e6+rng.Float64(), rng.IntN(2) == 0, rng.IntN(2) == 0
 	soilColumn(&out.Observations, i, rng)
+	for a := range out.Mask(i) {
+		out.Mask(i)[a] = rng.IntN(2) == 0
+	}
 }
 
 // soilColumn fills a lane with values that are most likely in no space.
@@ -305,7 +315,7 @@ func lanesOf(out *vector.TimeSteps, n int) []string {
 	width := len(observations) / n
 	entries := make([]string, n)
 	for i := range n {
-		entries[i] = entry(observations[i*width:(i+1)*width], out.Rewards[i], out.Terminated[i], out.Truncated[i])
+		entries[i] = entry(observations[i*width:(i+1)*width], out.Rewards[i], out.Terminated[i], out.Truncated[i], out.Mask(i))
 	}
 	return entries
 }

@@ -75,6 +75,11 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 		if out.Truncated[i] {
 			h = mix(h, 2)
 		}
+		for a, allowed := range out.Mask(i) {
+			if allowed {
+				h = mix(h, uint64(3+a))
+			}
+		}
 		t.sums[i] = h
 		if t.calls <= t.detailed && t.answered != nil {
 			err := t.answered(t.runs[i], t.calls, answer{asked, h, out.Rewards[i], [2]bool{out.Terminated[i], out.Truncated[i]}})

@@ -17,6 +17,31 @@ func Sample(s Space, rng *rand.Rand) Value {
 	return v
 }
 
+// SampleMasked is Sample among the values of a Discrete space that a mask allows. A mask that is
+// nil or allows none is left out of account.
+func SampleMasked(s Space, mask []bool, rng *rand.Rand) Value {
+	n := int64(0)
+	for _, allowed := range mask {
+		if allowed {
+			n++
+		}
+	}
+	if n == 0 {
+		return Sample(s, rng)
+	}
+	k, a := rng.Int64N(n), s.(Discrete).Start
+	for _, allowed := range mask {
+		if allowed {
+			if k == 0 {
+				break
+			}
+			k--
+		}
+		a++
+	}
+	return Value{Int: a}
+}
+
 // SampleInto is Sample that reuses the slices of dst.
 func SampleInto(dst *Value, s Space, rng *rand.Rand) {
 	dst.Ints, dst.Float64, dst.Float32, dst.Uint8 = dst.Ints[:0], dst.Float64[:0], dst.Float32[:0], dst.Uint8[:0]

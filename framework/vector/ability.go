@@ -222,6 +222,9 @@ func ListAbilities(ctx context.Context, agent Agent) (names []string) {
 	if able.Greedy {
 		names = append(names, "greedy")
 	}
+	if able.Masks {
+		names = append(names, "masks")
+	}
 	unsupported := func(f func() error) bool { return errors.Is(Guard(f), framework.ErrUnsupported) }
 	for _, name := range slices.Sorted(maps.Keys(able.Calls)) {
 		if name != saveCall && name != loadCall && !unsupported(func() error { _, err := able.Calls[name](ctx, 0, nil); return err }) {

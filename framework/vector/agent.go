@@ -54,6 +54,8 @@ type AgentAbilities struct {
 	// selects the actions that it estimates to be best. Agents without it select in evaluation
 	// as they do when they learn.
 	Greedy bool
+	// Masks says that the agent reads TimeSteps.Masks, and selects allowed actions alone.
+	Masks bool
 	// Calls are the abilities of single lanes, by name; see Checkpoint.
 	Calls Calls
 	// Join lets the agent and an environment of its own process make steps without a message each; see

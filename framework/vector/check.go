@@ -3,6 +3,8 @@ package vector
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -12,7 +14,7 @@ import (
 // a *LaneError wrapping ErrInvalidAnswer. Invalid answers are: a reward that is
 // not finite or outside the spec's bounds (up to rounding); an observation
 // outside its space; a first time step with a reward or a flag; the end of an
-// episode in a continuing environment. It requires columns of the right length.
+// episode in a continuing environment; a mask that allows nothing. It requires columns of the right length.
 func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 	discrete, fast := spec.Observation.(space.Discrete)
 	low, high := RewardLimits(spec)
@@ -30,6 +32,8 @@ func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 			return invalid(i, "reward is %v, outside the bounds [%v, %v] that the environment declares", r, spec.RewardLow, spec.RewardHigh)
 		case ended && spec.Continuing:
 			return invalid(i, "the episode ended, but the environment says that none does")
+		case len(t.Masks) > 0 && !t.Terminated[i] && !slices.Contains(t.Mask(i), true):
+			return invalid(i, "the action mask allows no action, and the episode has not terminated")
 		}
 		if fast && discrete.Contains(t.Observations.Int64[i]) {
 			continue
@@ -58,7 +62,7 @@ func RewardLimits(spec *framework.Spec) (low, high float64) {
 }
 
 // CheckActions reports the first action of an agent that is not in the action
-// space, as a *LaneError wrapping ErrInvalidAnswer. Lanes whose action is not
+// space, or that its mask does not allow, as a *LaneError wrapping ErrInvalidAnswer. Lanes whose action is not
 // used are skipped. It requires a column of the right length.
 func (f *Feedback) CheckActions(spec *framework.Spec, actions *space.Column) error {
 	discrete, fast := spec.Action.(space.Discrete)
@@ -67,6 +71,9 @@ func (f *Feedback) CheckActions(spec *framework.Spec, actions *space.Column) err
 			continue
 		}
 		if fast && discrete.Contains(actions.Int64[i]) {
+			if mask := f.Mask(i); mask != nil && !mask[actions.Int64[i]-discrete.Start] {
+				return invalid(i, "action %d is not allowed there: the environment's mask allows %s", actions.Int64[i], allowed(mask, discrete.Start))
+			}
 			continue
 		}
 		if err := spec.Action.Check(actions, i); err != nil {
@@ -74,6 +81,21 @@ func (f *Feedback) CheckActions(spec *framework.Spec, actions *space.Column) err
 		}
 	}
 	return nil
+}
+
+// allowed lists the actions of a mask, of many the first.
+func allowed(mask []bool, start int64) string {
+	var list []string
+	for a, ok := range mask {
+		if ok && len(list) == 10 {
+			list = append(list, "…")
+			break
+		}
+		if ok {
+			list = append(list, fmt.Sprint(start+int64(a)))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 func invalid(lane int, format string, args ...any) error {

@@ -58,6 +58,19 @@ type TimeSteps struct {
 	// Truncated: the episode was cut short; learners bootstrap from the last
 	// observation. After either, the lane's next signal is NewEpisode or Idle.
 	Terminated, Truncated []bool
+	// Masks says which actions each lane may take at its observation, an entry for every action
+	// of lane 0, then of lane 1, and so on; empty unless Spec.Masks. At least one is allowed
+	// unless the lane terminated.
+	Masks []bool
+}
+
+// Mask returns which actions lane i may take, nil if all.
+func (t *TimeSteps) Mask(i int) []bool {
+	if len(t.Masks) == 0 {
+		return nil
+	}
+	n := len(t.Masks) / len(t.Rewards)
+	return t.Masks[i*n : (i+1)*n]
 }
 
 // NewActions returns zeroed columns for the given lanes of a spec's actions.
@@ -71,12 +84,16 @@ func NewActions(spec framework.Spec, lanes int) *Actions {
 
 // NewTimeSteps returns zeroed columns for the given lanes of a spec.
 func NewTimeSteps(spec framework.Spec, lanes int) TimeSteps {
-	return TimeSteps{
+	t := TimeSteps{
 		Observations: space.NewColumn(spec.Observation, lanes),
 		Rewards:      make([]float64, lanes),
 		Terminated:   make([]bool, lanes),
 		Truncated:    make([]bool, lanes),
 	}
+	if actions, ok := spec.Action.(space.Discrete); ok && spec.Masks {
+		t.Masks = make([]bool, int64(lanes)*actions.N)
+	}
+	return t
 }
 
 // Environment is n lanes of an environment, stepped together. It need not

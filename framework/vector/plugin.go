@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
@@ -35,7 +36,8 @@ type Description struct {
 	Params json.RawMessage `json:"params"`
 	// Abilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
 	// and the names of Calls, of agents "checkpoint" (Save and Load), "greedy"
-	// (AgentAbilities.Greedy), "options" (AgentAbilities.Options) and PickleAbility.
+	// (AgentAbilities.Greedy), "masks" (AgentAbilities.Masks), "options" (AgentAbilities.Options)
+	// and PickleAbility.
 	Abilities []string `json:"abilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.
@@ -115,7 +117,21 @@ func (p *AgentPlugin) OpenAgent(_ context.Context, params json.RawMessage, spec 
 	case *laneVectorAgent:
 		v.id = p.Description.ID
 	}
-	return agent, err
+	if err != nil {
+		return nil, err
+	}
+	return Admit(agent, spec)
+}
+
+// Admit returns an agent that was opened for environments of a spec. It closes and refuses one
+// that does not read masks where they have them, with an error wrapping framework.ErrUnsupported.
+// Plugins call it whose agents are opened elsewhere.
+func Admit(agent Agent, spec framework.Spec) (Agent, error) {
+	if !spec.Masks || agent.Abilities().Masks {
+		return agent, nil
+	}
+	err := fmt.Errorf("%s masks actions, and this agent does not read masks: choose one with the ability masks, such as random, q-learning, bootstrap-q, psrl or most others for tables: %w", spec.ID, framework.ErrUnsupported)
+	return nil, errors.Join(err, agent.Close())
 }
 
 // OpenEnvironment implements Plugin: it is an error.

@@ -32,6 +32,11 @@ func Vectorize(newEnv func() (framework.Environment, error), lanes int) (Environ
 		v.envs[i] = env
 	}
 	v.spec = v.envs[0].Spec().Normalized()
+	if _, v.spec.Masks = v.envs[0].(framework.ActionMasker); v.spec.Masks {
+		if err := v.spec.Validate(); err != nil {
+			return nil, errors.Join(err, v.Close())
+		}
+	}
 	return v, nil
 }
 
@@ -72,7 +77,16 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 	if err := out.Observations.Set(v.spec.Observation, i, ts.Observation); err != nil {
 		return fmt.Errorf("%w: observation: %w", framework.ErrInvalidAnswer, err)
 	}
-	return nil
+	if !v.spec.Masks {
+		return nil
+	}
+	m, ok := v.envs[i].(framework.ActionMasker)
+	if !ok {
+		return fmt.Errorf("the copy has no action masks, other than the first: %w", framework.ErrUnsupported)
+	}
+	mask := out.Mask(i)
+	clear(mask)
+	return m.ActionMask(ctx, mask)
 }
 
 // Abilities implements Environment.

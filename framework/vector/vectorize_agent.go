@@ -71,6 +71,7 @@ type vectorAgent struct {
 // Abilities implements Agent.
 func (v *vectorAgent) Abilities() (a AgentAbilities) {
 	a.Greedy = v.greedy
+	_, a.Masks = v.probe.(framework.MaskedAgent)
 	if _, ok := v.probe.(framework.Optioner); ok {
 		a.Options = v
 	}
@@ -116,10 +117,17 @@ func (v *vectorAgent) learn(ctx context.Context, i int, in *Feedback) (acts bool
 	if signal != Continue && signal != Evaluate {
 		lane.lost, lane.evaluates = false, signal == EvaluateEpisode
 	}
-	switch {
-	case signal == Evaluate && (in.Terminated[i] || in.Truncated[i]):
+	if signal == Evaluate && (in.Terminated[i] || in.Truncated[i]) {
 		return false, nil
-	case signal == Continue:
+	}
+	if in.Masks != nil {
+		masked, ok := lane.agent.(framework.MaskedAgent)
+		if !ok {
+			return false, fmt.Errorf("a %T reads no masks, other than the agents before it: %w", lane.agent, framework.ErrUnsupported)
+		}
+		masked.SetActionMask(in.Mask(i))
+	}
+	if signal == Continue {
 		err := lane.agent.Update(ctx, framework.Transition{
 			Observation: lane.observation, Action: lane.action,
 			Reward: in.Rewards[i], NextObservation: obs,

@@ -24,7 +24,7 @@ type sarsaParams struct {
 // The next action is selected before the weights move. At a truncation a' is
 // selected, but not taken. Traces below 1e-3 are gone.
 func SARSA() vector.Plugin {
-	return lanes.Plugin("rlrun/sarsa-linear@1",
+	p := lanes.Plugin("rlrun/sarsa-linear@1",
 		"Semi-gradient SARSA(λ) on tile-coded observations (Sutton & Barto 2018, §10.1, §12.7), ε-greedy.",
 		sarsaParams{Features: defaultFeatures(), Gamma: 1, Step: 0.5, Lambda: 0.9, Traces: "replacing", Epsilon: 0.1},
 		kind(func(p sarsaParams, t task) (func() learner, error) {
@@ -42,6 +42,8 @@ func SARSA() vector.Plugin {
 				return x
 			}, lanes.CheckDiscount(p.Gamma, t.spec)
 		}))
+	p.Description.Abilities = append(p.Description.Abilities, "masks")
+	return p
 }
 
 type sarsa struct {
@@ -54,6 +56,17 @@ type sarsa struct {
 	q          []float64 // scratch: values of actions
 	now        []float64 // scratch: the value of one
 	move       float64   // α
+	mask       []bool    `snapshot:"-"` // of the present call; nil without masks
+}
+
+// Allow implements lanes.Masked.
+func (x *sarsa) Allow(_ []float64, mask []bool) { x.mask = mask }
+
+// look leaves the values in a place in x.q, argmax.Hidden of those that are not allowed.
+func (x *sarsa) look(p *place, o []float64) {
+	p.set(o)
+	x.weights.values(x.q, p)
+	argmax.Hide(x.q, x.mask)
 }
 
 func (x *sarsa) Start(seed uint64) {
@@ -65,8 +78,7 @@ func (x *sarsa) Start(seed uint64) {
 
 func (x *sarsa) Begin(o []float64) int {
 	x.traces.end()
-	x.here.set(o)
-	x.weights.values(x.q, &x.here)
+	x.look(&x.here, o)
 	x.last = x.selector.epsilonGreedy(x.q, x.Epsilon)
 	return x.last
 }
@@ -82,8 +94,7 @@ func (x *sarsa) Step(r float64, o []float64) int {
 
 // lookahead selects the action to take in o, and leaves the values there in x.q.
 func (x *sarsa) lookahead(o []float64) int {
-	x.next.set(o)
-	x.weights.values(x.q, &x.next)
+	x.look(&x.next, o)
 	return x.selector.epsilonGreedy(x.q, x.Epsilon)
 }
 
@@ -102,7 +113,6 @@ func (x *sarsa) learn(target float64) {
 
 // GreedyAction implements lanes.Greedy.
 func (x *sarsa) GreedyAction(o []float64) int {
-	x.next.set(o)
-	x.weights.values(x.q, &x.next)
+	x.look(&x.next, o)
 	return argmax.Any(x.q, x.selector.rng)
 }

@@ -22,7 +22,7 @@ func (x *selector) start(s uint64) { x.pcg.Seed(s, uint64(seed.Exploration)) }
 // chances, or with probability epsilon any action.
 func (x *selector) epsilonGreedy(q []float64, epsilon float64) int {
 	if epsilon > 0 && x.rng.Float64() < epsilon {
-		return x.rng.IntN(len(q))
+		return argmax.Uniform(q, x.rng)
 	}
 	return argmax.Any(q, x.rng)
 }

@@ -26,6 +26,7 @@ type settings struct {
 	File     string    `json:"file" jsonschema:"required,minLength=1" jsonschema_description:"The model, in the format of rlrun mdp. A path is relative to the directory that rlrun runs in."`
 	Schedule *schedule `json:"schedule,omitempty" jsonschema_description:"How the task changes in a run. Default: it does not."`
 	Limit    *int      `json:"limit,omitempty" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none. Default: episode_steps of the model."`
+	Masks    bool      `json:"masks" jsonschema_description:"Say which actions a state has, where states lack some, to agents that read masks. By default the number of a missing action stands for another action of the state."`
 }
 
 // schedule are the changes of a task.
@@ -51,6 +52,9 @@ func Plugin() vector.Plugin {
 				return nil, err
 			}
 			env, err := p.open(n)
+			if err == nil && p.Masks {
+				tabular.Mask(env)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 			}
@@ -72,6 +76,9 @@ func (p settings) open(n int) (vector.Environment, error) {
 	first, err := task(p.File)
 	if err != nil {
 		return nil, fmt.Errorf("file%w", err)
+	}
+	if p.Masks && first.Model.Complete() {
+		return nil, fmt.Errorf("masks has no effect, as every state of %s has every action: leave it out", p.File)
 	}
 	limit := first.Model.EpisodeSteps()
 	if p.Limit != nil {

@@ -21,9 +21,9 @@ func Plugin() vector.Plugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{
 			ID: "rlrun/random@1", Kind: vector.KindAgent,
-			Doc:       "Acts at random in any action space, uniformly if it is bounded.",
+			Doc:       "Acts at random in any action space, uniformly if it is bounded; with masks uniformly among the allowed actions.",
 			Params:    params.Schema(struct{}{}),
-			Abilities: []string{"checkpoint"},
+			Abilities: []string{"checkpoint", "masks"},
 		},
 		Open: func(data json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 			if err := params.Decode(data, &struct{}{}); err != nil {
@@ -41,6 +41,7 @@ type agent struct {
 	pcg     *rand.PCG
 	rng     *rand.Rand // over pcg
 	action  space.Value
+	allowed []bool // nil without masks
 }
 
 func newAgent(actions space.Space, s uint64) *agent {
@@ -51,9 +52,15 @@ func newAgent(actions space.Space, s uint64) *agent {
 
 // SelectAction implements framework.Agent.
 func (a *agent) SelectAction(context.Context, space.Value) (space.Value, error) {
+	if a.allowed != nil {
+		return space.SampleMasked(a.actions, a.allowed, a.rng), nil
+	}
 	space.SampleInto(&a.action, a.actions, a.rng)
 	return a.action, nil
 }
+
+// SetActionMask implements framework.MaskedAgent.
+func (a *agent) SetActionMask(allowed []bool) { a.allowed = allowed }
 
 // Update implements framework.Agent: there is nothing to learn.
 func (a *agent) Update(context.Context, framework.Transition) error { return nil }

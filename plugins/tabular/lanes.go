@@ -80,6 +80,7 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 				return err
 			}
 			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = s.Observation, s.Reward, s.Terminated, s.Truncated
+			l.mask(i, out)
 		case vector.NewEpisode, vector.NewRun:
 			if s == vector.NewRun && l.changes != nil {
 				l.begin(i, in.Seeds[i])
@@ -89,9 +90,21 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 			x.state, x.steps, x.over = x.model.Start(x.rng), 0, false
 			out.Observations.Int64[i], out.Rewards[i] = int64(x.state), 0
 			out.Terminated[i], out.Truncated[i] = false, false
+			l.mask(i, out)
 		}
 	}
 	return nil
+}
+
+// Mask lets lanes that New or NewChanging made say which actions their states have.
+func Mask(env vector.Environment) { env.(*lanes).spec.Masks = true }
+
+// mask writes which actions lane i has.
+func (l *lanes) mask(i int, out *vector.TimeSteps) {
+	mask := out.Mask(i)
+	for a := range mask {
+		mask[a] = l.model.Available(l.states[i].state, a)
+	}
 }
 
 // Abilities implements vector.Environment.
@@ -99,6 +112,9 @@ func (l *lanes) Abilities() vector.EnvironmentAbilities {
 	a := vector.EnvironmentAbilities{Models: l.models, Calls: vector.RenderFrame.By(l.renderFrame), PlayLane: l.play}
 	if l.changes != nil { // it has no one model
 		a.Models, a.Measures = nil, l.measures()
+	}
+	if l.spec.Masks { // which are a column
+		a.PlayLane = nil
 	}
 	if l.notes != nil {
 		a.Calls = vector.JoinCalls(a.Calls, vector.ModelNotes.By(l.notes))

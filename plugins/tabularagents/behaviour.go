@@ -77,11 +77,12 @@ func (x *selector) action(q []float64) int {
 	if x.softmax {
 		return x.boltzmann(q)
 	}
-	if x.repeat > 0 {
+	if x.repeat > 0 && q[x.last] != argmax.Hidden {
 		x.repeat--
 		x.steps++
 		return x.last
 	}
+	x.repeat = 0
 	if !x.constant {
 		x.epsilon = x.epsilonAt(x.steps)
 		x.steps++
@@ -89,7 +90,7 @@ func (x *selector) action(q []float64) int {
 	if float64(x.pcg.Uint64()>>11)*0x1p-53 >= x.epsilon {
 		return argmax.Any(q, x.rng)
 	}
-	x.last = x.rng.IntN(len(q))
+	x.last = argmax.Uniform(q, x.rng)
 	if x.duration != nil {
 		x.repeat = x.duration.Uint64()
 	}

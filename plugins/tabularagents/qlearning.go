@@ -42,6 +42,9 @@ func (x *qLearner) Start(seed uint64) {
 	x.selector.start(seed)
 }
 
+// Allow implements lanes.Masked.
+func (x *qLearner) Allow(s int, mask []bool) { x.table.allow(s, mask) }
+
 func (x *qLearner) Begin(s int) int {
 	x.selector.interrupt()
 	return x.Act(s)

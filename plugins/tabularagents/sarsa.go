@@ -68,6 +68,9 @@ func (x *sarsa) forget() {
 
 func (x *sarsa) Act(s int) int { return x.Begin(s) }
 
+// Allow implements lanes.Masked.
+func (x *sarsa) Allow(s int, mask []bool) { x.table.allow(s, mask) }
+
 func (x *sarsa) Begin(s int) int {
 	x.selector.interrupt()
 	x.forget()

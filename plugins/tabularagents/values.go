@@ -3,6 +3,7 @@ package tabularagents
 import (
 	"math"
 
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -43,6 +44,8 @@ type table struct {
 	q        []float64 // of state s: q[s*actions:(s+1)*actions]
 	n        []float64 // visits, parallel to q; nil where the step size is constant
 	constant bool
+	lacks    []bool    // parallel to q: actions that are not allowed; nil without masks
+	masked   []float64 // scratch: a row with argmax.Hidden for these
 }
 
 func newTable(v *Values, t finite.Task) table {
@@ -50,7 +53,16 @@ func newTable(v *Values, t finite.Task) table {
 	if !x.constant {
 		x.n = make([]float64, len(x.q))
 	}
+	if t.Spec.Masks {
+		x.lacks, x.masked = make([]bool, len(x.q)), make([]float64, t.Actions)
+	}
 	return x
+}
+
+func (x *table) allow(s int, mask []bool) {
+	for a, allowed := range mask {
+		x.lacks[s*x.actions+a] = !allowed
+	}
 }
 
 func (x *table) start() {
@@ -58,10 +70,27 @@ func (x *table) start() {
 		x.q[i] = x.Initial
 	}
 	clear(x.n)
+	clear(x.lacks)
 }
 
-// row returns the values of a state's actions.
-func (x *table) row(s int) []float64 { return x.q[s*x.actions : (s+1)*x.actions] }
+// row returns the values of a state's actions, argmax.Hidden where one is not allowed. It is
+// valid until the next call.
+func (x *table) row(s int) []float64 {
+	if x.lacks != nil {
+		return x.rowMasked(s)
+	}
+	return x.q[s*x.actions : (s+1)*x.actions]
+}
+
+func (x *table) rowMasked(s int) []float64 {
+	for a := range x.masked {
+		i := s*x.actions + a
+		if x.masked[a] = x.q[i]; x.lacks[i] {
+			x.masked[a] = argmax.Hidden
+		}
+	}
+	return x.masked
+}
 
 // size counts a visit to pair i and returns its step size.
 func (x *table) size(i int) float64 {

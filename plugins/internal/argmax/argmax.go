@@ -1,7 +1,10 @@
 // Package argmax selects actions by their values.
 package argmax
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // First returns the first action of the largest value; q is not empty.
 func First(q []float64) int {
@@ -23,6 +26,43 @@ func Max(q []float64) float64 {
 		}
 	}
 	return best
+}
+
+// Hidden is the value of an action that is not allowed.
+var Hidden = math.Inf(-1)
+
+// Hide gives the actions that a mask does not allow the value Hidden; nil allows all.
+func Hide(q []float64, mask []bool) {
+	for a, allowed := range mask {
+		if !allowed {
+			q[a] = Hidden
+		}
+	}
+}
+
+// Uniform returns one of the actions that are not Hidden, which have equal chances; q is not
+// empty.
+func Uniform(q []float64, rng *rand.Rand) int {
+	a := rng.IntN(len(q))
+	if q[a] != Hidden {
+		return a
+	}
+	n := 0
+	for _, v := range q {
+		if v != Hidden {
+			n++
+		}
+	}
+	if n == 0 {
+		return a
+	}
+	k := rng.IntN(n) // drawn again: 1/len + (len−n)/len·1/n = 1/n
+	for a = 0; q[a] == Hidden || k > 0; a++ {
+		if q[a] != Hidden {
+			k--
+		}
+	}
+	return a
 }
 
 // Any returns one of the actions of the largest value, which have equal chances; q

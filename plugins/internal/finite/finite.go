@@ -37,12 +37,18 @@ const MaxPairs = 1 << 24
 
 // Plugin is lanes.Plugin, given what makes a lane for a task.
 func Plugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
-	return lanes.Plugin(id, doc, defaults, kind(build))
+	return masked(lanes.Plugin(id, doc, defaults, kind(build)))
 }
 
 // OptionPlugin is lanes.OptionPlugin, given what makes a lane for a task.
 func OptionPlugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
-	return lanes.OptionPlugin(id, doc, defaults, kind(build))
+	return masked(lanes.OptionPlugin(id, doc, defaults, kind(build)))
+}
+
+// masked declares that an agent selects allowed actions alone.
+func masked(p *vector.AgentPlugin) vector.Plugin {
+	p.Description.Abilities = append(p.Description.Abilities, "masks")
+	return p
 }
 
 func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.Spec, int64) (lanes.Kind[int], error) {
@@ -55,6 +61,7 @@ func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.
 			return k, lanes.Unsupported("%s has %d states and %d actions, too many for a table", spec.ID, states.N, actions)
 		}
 		k.New, err = build(p, Task{int(states.N), int(actions), spec})
+		k.State, k.States = func(s int) int { return s }, int(states.N)
 		if d, ok := spec.Observation.(space.Discrete); ok {
 			k.Number = numbers(d.Start, uint64(d.N))
 			k.Read = reader(k.Number)

@@ -87,7 +87,8 @@ func (l *lanes[O]) fresh(i int) (*lane[O], error) {
 		}
 	}
 	x.Start(0)
-	return &lane[O]{learner: x}, nil
+	fresh := l.newLane(x)
+	return &fresh, nil
 }
 
 func (l *optionLanes[O]) loadLane(ctx context.Context, i int, state []byte) error {

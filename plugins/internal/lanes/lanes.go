@@ -40,6 +40,13 @@ type Greedy[O any] interface {
 	GreedyAction(o O) int
 }
 
+// Masked is a Learner that goes by the actions that are allowed.
+type Masked[O any] interface {
+	// Allow says which actions are allowed in o, before each other call with o. The slice
+	// changes afterwards.
+	Allow(o O, mask []bool)
+}
+
 // Measurer is a Learner with metrics of its own; see framework.Measurer.
 type Measurer interface {
 	// Metrics returns the metrics, the same at every call.
@@ -58,6 +65,37 @@ type Kind[O any] struct {
 	// Number returns what Read makes of an observation of space.Discrete. It is
 	// needed where there are such.
 	Number func(lane int, observation int64) (O, error)
+	// State, if not nil, returns the number of an observation below States. Where such a state
+	// lacks actions, their numbers stand for the others in turn (StandIn), so that learners need
+	// not be Masked.
+	State  func(O) int
+	States int
+}
+
+// StandIn returns the action that number a stands for where a mask says which are allowed: a
+// itself if it is. The others stand for the allowed ones in turn, as in an mdp.Tabular.
+func StandIn(mask []bool, a int) int {
+	if mask[a] {
+		return a
+	}
+	missing, allowed := 0, 0
+	for b, is := range mask {
+		if is {
+			allowed++
+		} else if b < a {
+			missing++
+		}
+	}
+	k := missing % max(allowed, 1)
+	for b, is := range mask {
+		if is {
+			if k == 0 {
+				return b
+			}
+			k--
+		}
+	}
+	return a
 }
 
 // Plugin makes a plugin of an agent with parameters of type P. defaults holds their
@@ -83,7 +121,7 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
 			}
-			l := &lanes[O]{kind: kind, seen: make([]O, n), actions: actions, lanes: make([]lane[O], n)}
+			l := &lanes[O]{kind: kind, seen: make([]O, n), actions: actions, lanes: make([]lane[O], n), masks: spec.Masks}
 			_, l.discrete = spec.Observation.(space.Discrete)
 			if first, ok := spec.Action.(space.Discrete); ok {
 				l.firstAction = first.Start
@@ -91,7 +129,7 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 				l.discrete, l.selected = false, make([]int64, n)
 			}
 			for i := range l.lanes {
-				l.lanes[i].learner = kind.New()
+				l.lanes[i] = l.newLane(kind.New())
 			}
 			l.of, err = Describe(id, p, spec)
 			return l, err
@@ -133,6 +171,7 @@ type lanes[O any] struct {
 	actions     space.Enumeration
 	selected    []int64 // numbers of actions, where these are not Discrete
 	discrete    bool    // observations and actions are
+	masks       bool    // there are masks
 	lanes       []lane[O]
 	of          snapshot.Of
 	offer       func(x Learner[O]) error // offers the host's options to a learner; nil if there are none
@@ -144,12 +183,58 @@ type lane[O any] struct {
 	acting    bool // an episode goes on
 	evaluates bool // in it the lane is greedy
 	options   int  // of the decision that it faces; 0 if there is none
+	state     int  // the present one, with standIns
+	// standIns has for state s and action a, at s·A + a, 1 more than the action that a stands for,
+	// 0 where that is not known; nil if there are no masks, or no states.
+	standIns []int32
+}
+
+func (l *lanes[O]) newLane(x Learner[O]) lane[O] {
+	n := 0
+	if l.masks {
+		n = l.kind.States * int(l.actions.N)
+	}
+	return lane[O]{learner: x, standIns: make([]int32, n)}
+}
+
+// allow tells lane i what is allowed where it is.
+func (l *lanes[O]) allow(i int, s vector.Signal, in *vector.Feedback) {
+	x, mask := &l.lanes[i], in.Mask(i)
+	if s == vector.NewRun {
+		clear(x.standIns)
+	}
+	if m, ok := x.learner.(Masked[O]); ok {
+		m.Allow(l.seen[i], mask)
+	}
+	if len(x.standIns) > 0 {
+		x.state = l.kind.State(l.seen[i])
+		for a := range mask {
+			x.standIns[x.state*len(mask)+a] = int32(StandIn(mask, a)) + 1
+		}
+	}
+}
+
+// standIn returns the action that a stands for in state s.
+func (x *lane[O]) standIn(s, a, actions int) int {
+	if len(x.standIns) == 0 {
+		return a
+	}
+	if b := x.standIns[s*actions+a]; b > 0 {
+		return int(b) - 1
+	}
+	return a
 }
 
 // greedy says whether the learners are Greedy.
 func (l *lanes[O]) greedy() bool {
 	_, ok := l.lanes[0].learner.(Greedy[O])
 	return ok
+}
+
+// masked says whether the learners select allowed actions alone.
+func (l *lanes[O]) masked() bool {
+	_, ok := l.lanes[0].learner.(Masked[O])
+	return ok || l.kind.State != nil
 }
 
 // Learners returns the learners of an agent that Plugin or OptionPlugin made, for
@@ -180,6 +265,9 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 	terminated, truncated, first := in.Terminated[:n], in.Truncated[:n], l.firstAction
 	for i, s := range signals {
 		x, o, action := &lanes[i], seen[i], 0
+		if l.masks && s != vector.Idle {
+			l.allow(i, s, in)
+		}
 		switch s {
 		case vector.Continue:
 			r := rewards[i]
@@ -218,6 +306,9 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 				action = x.learner.Begin(o)
 			}
 		}
+		if l.masks {
+			action = x.standIn(x.state, action, int(l.actions.N))
+		}
 		selected[i] = first + int64(action)
 		if l.selected != nil {
 			l.actions.Set(actions, i, selected[i])
@@ -228,7 +319,7 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 
 // Abilities implements vector.Agent.
 func (l *lanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: l, Greedy: l.greedy(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
+	return vector.AgentAbilities{Lane: l, Greedy: l.greedy(), Masks: l.masked(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
 }
 
 func (l *lanes[O]) measures() *vector.Measures {

@@ -72,7 +72,7 @@ var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
 // Abilities implements vector.Agent.
 func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
+	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Masks: l.masked(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
 }
 
 // SetOptionKinds implements vector.OptionAgent.
@@ -124,6 +124,9 @@ func (l *optionLanes[O]) StepOptions(_ context.Context, in *vector.Feedback, epo
 // describe lets lane i learn and describe the decision that it faces.
 func (l *optionLanes[O]) describe(i int, s vector.Signal, in *vector.Feedback, p *options.Problem) error {
 	x, learner, o := &l.lanes.lanes[i], l.learners[i], l.seen[i]
+	if l.masks {
+		l.allow(i, s, in)
+	}
 	switch r := in.Rewards[i]; {
 	case s == vector.NewRun || s == vector.NewEpisode || s == vector.EvaluateEpisode:
 		if err := x.begin(i, s, in); err != nil {
@@ -154,7 +157,7 @@ func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space
 		if c >= x.options {
 			return laneError(i, framework.ErrInvalidAction, "option %d of a decision between %d", c, x.options)
 		}
-		l.actions.Set(actions, i, int64(l.learners[i].Choose(c)))
+		l.actions.Set(actions, i, int64(x.standIn(x.state, l.learners[i].Choose(c), int(l.lanes.actions.N))))
 		x.acting, x.options = true, 0
 	}
 	return nil
@@ -168,5 +171,9 @@ func (l *optionLanes[O]) GreedyPolicy(_ context.Context, lane int, dst []int) ([
 	if !l.discrete {
 		return dst, Unsupported("a greedy policy is a table where observations and actions are discrete")
 	}
-	return l.learners[lane].GreedyPolicy(dst[:0])
+	dst, err := l.learners[lane].GreedyPolicy(dst[:0])
+	for s, a := range dst {
+		dst[s] = l.lanes.lanes[lane].standIn(s, a, int(l.lanes.actions.N))
+	}
+	return dst, err
 }

@@ -2,6 +2,7 @@ package mdpcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework/seed"
@@ -74,6 +75,9 @@ func collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Poli
 			default:
 				in.Signals[i] = vector.Continue
 				pi.Distribution(row, r.at)
+				if err := permit(row, ts.Mask(i)); err != nil {
+					return nil, fmt.Errorf("observation %d: %w", r.at, err)
+				}
 				in.Actions.Int64[i] = action.Start + int64(drawn(row, seed.Draw(draws[i], k)))
 				continue
 			}
@@ -91,6 +95,24 @@ func collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Poli
 	}
 	out.finish(runs, n, m)
 	return out, nil
+}
+
+// permit takes from a policy what a mask does not allow.
+func permit(row []float64, mask []bool) error {
+	sum := 0.0
+	for a, allowed := range mask {
+		if !allowed {
+			row[a] = 0
+		}
+		sum += row[a]
+	}
+	if mask != nil && sum == 0 {
+		return errors.New("the policy takes none of the actions that the mask allows there")
+	}
+	for a := range mask {
+		row[a] /= sum
+	}
+	return nil
 }
 
 // drawn returns the first action whose cumulative probability exceeds u. Rounding

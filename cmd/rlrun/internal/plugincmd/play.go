@@ -163,7 +163,7 @@ func (p *player) next(ctx context.Context, spec *framework.Spec, in *vector.Acti
 		return nil
 	}
 	if p.agent == nil {
-		return in.Actions.Set(spec.Action, 0, space.Sample(spec.Action, p.rng))
+		return in.Actions.Set(spec.Action, 0, space.SampleMasked(spec.Action, out.Mask(0), p.rng))
 	}
 	p.feedback.TimeSteps = *out
 	p.feedback.Signals[0] = vector.Evaluate

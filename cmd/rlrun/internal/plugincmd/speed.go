@@ -134,10 +134,15 @@ func randomSteps(ctx context.Context, env vector.Environment, lanes int) (step f
 	for i := range lanes {
 		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)
 	}
-	calls := 0
+	calls, rng := 0, rand.New(rand.NewPCG(2, 0))
 	return func() error {
 		in.Actions = actions[calls%different]
 		calls++
+		for i := range in.Signals {
+			if mask := out.Mask(i); mask != nil {
+				in.Actions.Int64[i] = space.SampleMasked(spec.Action, mask, rng).Int
+			}
+		}
 		if err := env.Step(ctx, in, &out); err != nil {
 			return err
 		}
@@ -169,6 +174,9 @@ func agentStep(ctx context.Context, p vector.Plugin, params json.RawMessage, lan
 		return nil, nil, errors.Join(err, agent.Close())
 	}
 	in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
+	for k := range in.Masks {
+		in.Masks[k] = true
+	}
 	rng := rand.New(rand.NewPCG(1, 0))
 	for i := range lanes {
 		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)

@@ -103,6 +103,16 @@ func TimeSteps(dst *vector.TimeSteps, m interface {
 	return Flags(dst.Truncated, "truncated", m.GetTruncated())
 }
 
+// Masks fills the masks of dst. No data means that nothing is allowed.
+func Masks(dst *vector.TimeSteps, data []byte) error {
+	err := Flags(dst.Masks, "action mask", data)
+	var lane *vector.LaneError
+	if errors.As(err, &lane) {
+		lane.Lane /= len(dst.Masks) / len(dst.Rewards)
+	}
+	return err
+}
+
 // Numbers fills dst.
 func Numbers[T space.Number](dst []T, name string, data []byte) (err error) {
 	read(&err, dst, name, data, len(dst))

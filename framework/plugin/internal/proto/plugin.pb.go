@@ -414,7 +414,10 @@ type Spec struct {
 	// The steps of a run, over all its episodes, in the spec that an agent is opened
 	// with; 0 if not known. The host sets it. Environments leave it 0, and an agent
 	// may ignore it.
-	Steps         uint64 `protobuf:"varint,7,opt,name=steps,proto3" json:"steps,omitempty"`
+	Steps uint64 `protobuf:"varint,7,opt,name=steps,proto3" json:"steps,omitempty"`
+	// Observations come with masks, which say what actions are allowed: see
+	// EnvironmentReply.masks. The action space is then discrete.
+	Masks         bool `protobuf:"varint,8,opt,name=masks,proto3" json:"masks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -496,6 +499,13 @@ func (x *Spec) GetSteps() uint64 {
 		return x.Steps
 	}
 	return 0
+}
+
+func (x *Spec) GetMasks() bool {
+	if x != nil {
+		return x.Masks
+	}
+	return false
 }
 
 // Space is a set of values; names and semantics are Gymnasium's. The names of its
@@ -1157,6 +1167,7 @@ type OpenAgentReply struct {
 	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`     // of the agent's own: what Measure returns
 	Greedy        bool                   `protobuf:"varint,5,opt,name=greedy,proto3" json:"greedy,omitempty"`      // the agent knows signal 5: it can act without exploring
 	Abilities     []string               `protobuf:"bytes,6,rep,name=abilities,proto3" json:"abilities,omitempty"` // what Ask can be called for, such as "save"
+	Masks         bool                   `protobuf:"varint,7,opt,name=masks,proto3" json:"masks,omitempty"`        // the agent reads AgentRequest.masks, and selects allowed actions alone
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1231,6 +1242,13 @@ func (x *OpenAgentReply) GetAbilities() []string {
 		return x.Abilities
 	}
 	return nil
+}
+
+func (x *OpenAgentReply) GetMasks() bool {
+	if x != nil {
+		return x.Masks
+	}
+	return false
 }
 
 // EnvironmentRequest asks for one step of every lane.
@@ -1324,13 +1342,16 @@ func (x *EnvironmentRequest) GetStep() uint64 {
 // alone do not count. Where a lane started an episode the reward is 0 and both
 // flags are 0.
 type EnvironmentReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Observations  []byte                 `protobuf:"bytes,1,opt,name=observations,proto3" json:"observations,omitempty"` // a column of the observation space
-	Rewards       []byte                 `protobuf:"bytes,2,opt,name=rewards,proto3" json:"rewards,omitempty"`           // one finite float64 per lane
-	Terminated    []byte                 `protobuf:"bytes,3,opt,name=terminated,proto3" json:"terminated,omitempty"`     // one byte per lane, 0 or 1; empty: 0 for every lane
-	Truncated     []byte                 `protobuf:"bytes,4,opt,name=truncated,proto3" json:"truncated,omitempty"`       // likewise
-	Error         *Error                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
-	Step          uint64                 `protobuf:"varint,6,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Observations []byte                 `protobuf:"bytes,1,opt,name=observations,proto3" json:"observations,omitempty"` // a column of the observation space
+	Rewards      []byte                 `protobuf:"bytes,2,opt,name=rewards,proto3" json:"rewards,omitempty"`           // one finite float64 per lane
+	Terminated   []byte                 `protobuf:"bytes,3,opt,name=terminated,proto3" json:"terminated,omitempty"`     // one byte per lane, 0 or 1; empty: 0 for every lane
+	Truncated    []byte                 `protobuf:"bytes,4,opt,name=truncated,proto3" json:"truncated,omitempty"`       // likewise
+	Error        *Error                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	Step         uint64                 `protobuf:"varint,6,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
+	// If Spec.masks is true, a byte for every action of lane 0, then of lane 1, and so on: 1 if the
+	// lane may take it next, else 0. At least one is 1, unless the lane terminated. Else empty.
+	Masks         []byte `protobuf:"bytes,7,opt,name=masks,proto3" json:"masks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1405,6 +1426,13 @@ func (x *EnvironmentReply) GetStep() uint64 {
 		return x.Step
 	}
 	return 0
+}
+
+func (x *EnvironmentReply) GetMasks() []byte {
+	if x != nil {
+		return x.Masks
+	}
+	return nil
 }
 
 // AheadRequest asks a process that has both an environment and an agent to step them against each
@@ -1611,6 +1639,7 @@ type AgentRequest struct {
 	// option that the lane is to follow from now on, counted from 0, and by which it
 	// selects its action; or -1.
 	Choices       []byte `protobuf:"bytes,10,opt,name=choices,proto3" json:"choices,omitempty"`
+	Masks         []byte `protobuf:"bytes,11,opt,name=masks,proto3" json:"masks,omitempty"` // as in EnvironmentReply
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1711,6 +1740,13 @@ func (x *AgentRequest) GetEpochs() []byte {
 func (x *AgentRequest) GetChoices() []byte {
 	if x != nil {
 		return x.Choices
+	}
+	return nil
+}
+
+func (x *AgentRequest) GetMasks() []byte {
+	if x != nil {
+		return x.Masks
 	}
 	return nil
 }
@@ -3108,7 +3144,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
 	"\vBreaksEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf6\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8c\x02\n" +
 	"\x04Spec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\vobservation\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.SpaceR\vobservation\x12.\n" +
@@ -3120,7 +3156,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"continuing\x18\x06 \x01(\bR\n" +
 	"continuing\x12\x14\n" +
-	"\x05steps\x18\a \x01(\x04R\x05steps\"\xca\x01\n" +
+	"\x05steps\x18\a \x01(\x04R\x05steps\x12\x14\n" +
+	"\x05masks\x18\b \x01(\bR\x05masks\"\xca\x01\n" +
 	"\x05Space\x12<\n" +
 	"\bdiscrete\x18\x01 \x01(\v2\x1e.rlrun.plugin.v1.DiscreteSpaceH\x00R\bdiscrete\x12L\n" +
 	"\x0emulti_discrete\x18\x02 \x01(\v2#.rlrun.plugin.v1.MultiDiscreteSpaceH\x00R\rmultiDiscrete\x12-\n" +
@@ -3161,20 +3198,21 @@ const file_plugin_proto_rawDesc = "" +
 	"\x10OpenAgentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
 	"\x05lanes\x18\x02 \x01(\rR\x05lanes\x12)\n" +
-	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xdd\x01\n" +
+	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xf3\x01\n" +
 	"\x0eOpenAgentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
 	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x18\n" +
 	"\aoptions\x18\x03 \x01(\bR\aoptions\x121\n" +
 	"\ametrics\x18\x04 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\x12\x16\n" +
 	"\x06greedy\x18\x05 \x01(\bR\x06greedy\x12\x1c\n" +
-	"\tabilities\x18\x06 \x03(\tR\tabilities\"\x8e\x01\n" +
+	"\tabilities\x18\x06 \x03(\tR\tabilities\x12\x14\n" +
+	"\x05masks\x18\a \x01(\bR\x05masks\"\x8e\x01\n" +
 	"\x12EnvironmentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
 	"\x05seeds\x18\x03 \x01(\fR\x05seeds\x12\x18\n" +
 	"\aactions\x18\x04 \x01(\fR\aactions\x12\x12\n" +
-	"\x04step\x18\x05 \x01(\x04R\x04step\"\xd0\x01\n" +
+	"\x04step\x18\x05 \x01(\x04R\x04step\"\xe6\x01\n" +
 	"\x10EnvironmentReply\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\fR\fobservations\x12\x18\n" +
 	"\arewards\x18\x02 \x01(\fR\arewards\x12\x1e\n" +
@@ -3183,7 +3221,8 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\x04 \x01(\fR\ttruncated\x12,\n" +
 	"\x05error\x18\x05 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
-	"\x04step\x18\x06 \x01(\x04R\x04step\"\x91\x01\n" +
+	"\x04step\x18\x06 \x01(\x04R\x04step\x12\x14\n" +
+	"\x05masks\x18\a \x01(\fR\x05masks\"\x91\x01\n" +
 	"\fAheadRequest\x123\n" +
 	"\x05agent\x18\x01 \x01(\v2\x1d.rlrun.plugin.v1.AgentRequestR\x05agent\x12 \n" +
 	"\venvironment\x18\x02 \x01(\x04R\venvironment\x12\x14\n" +
@@ -3200,7 +3239,7 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x18\x06 \x01(\fR\n" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\a \x01(\fR\ttruncated\x12\x12\n" +
-	"\x04step\x18\b \x01(\x04R\x04step\"\x9c\x02\n" +
+	"\x04step\x18\b \x01(\x04R\x04step\"\xb2\x02\n" +
 	"\fAgentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -3214,7 +3253,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04step\x18\b \x01(\x04R\x04step\x12\x16\n" +
 	"\x06epochs\x18\t \x01(\fR\x06epochs\x12\x18\n" +
 	"\achoices\x18\n" +
-	" \x01(\fR\achoices\"\xf9\x02\n" +
+	" \x01(\fR\achoices\x12\x14\n" +
+	"\x05masks\x18\v \x01(\fR\x05masks\"\xf9\x02\n" +
 	"\n" +
 	"AgentReply\x12\x18\n" +
 	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +

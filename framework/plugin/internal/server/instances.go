@@ -50,6 +50,7 @@ func (e *environmentInstance) step(ctx context.Context, m *pb.EnvironmentRequest
 	r.Rewards = space.AppendNumbers(r.Rewards[:0], e.out.Rewards)
 	r.Terminated = toproto.Flags(r.Terminated[:0], e.out.Terminated)
 	r.Truncated = toproto.Flags(r.Truncated[:0], e.out.Truncated)
+	r.Masks = toproto.Flags(r.Masks[:0], e.out.Masks)
 	return r, nil
 }
 
@@ -144,5 +145,8 @@ func (a *agentInstance) decode(m *pb.AgentRequest) error {
 	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, vector.NewRun); err != nil {
 		return err
 	}
-	return fromproto.TimeSteps(&a.in.TimeSteps, m)
+	if err := fromproto.TimeSteps(&a.in.TimeSteps, m); err != nil {
+		return err
+	}
+	return fromproto.Masks(&a.in.TimeSteps, m.Masks)
 }

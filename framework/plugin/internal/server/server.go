@@ -174,7 +174,7 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 		}
 		able := agent.Abilities()
 		a := newAgentInstance(agent, spec, lanes)
-		reply.Options, reply.Greedy, reply.Metrics, reply.Abilities = able.Options != nil, able.Greedy, toproto.Metrics(able.Measures), a.abilities()
+		reply.Options, reply.Greedy, reply.Masks, reply.Metrics, reply.Abilities = able.Options != nil, able.Greedy, able.Masks, toproto.Metrics(able.Measures), a.abilities()
 		reply.Instance = s.add(a)
 		return nil
 	})

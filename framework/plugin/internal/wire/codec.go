@@ -84,10 +84,10 @@ func fieldsOf(v any) (f fields, ok bool) {
 		f.numbers = [9]*uint64{1: &m.Instance, 5: &m.Step}
 	case *pb.EnvironmentReply:
 		m.Error = nil
-		f.columns = [15]*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}
+		f.columns = [15]*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated, 7: &m.Masks}
 		f.numbers = [9]*uint64{6: &m.Step}
 	case *pb.AgentRequest:
-		f.columns = [15]*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated, 9: &m.Epochs, 10: &m.Choices}
+		f.columns = [15]*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated, 9: &m.Epochs, 10: &m.Choices, 11: &m.Masks}
 		f.numbers = [9]*uint64{1: &m.Instance, 8: &m.Step}
 	case *pb.AgentReply:
 		m.Error, m.Names = nil, m.Names[:0]

@@ -92,7 +92,7 @@ class DescribeReply(_message.Message):
     def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ...) -> None: ...
 
 class Spec(_message.Message):
-    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")
+    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps", "masks")
     ID_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +100,7 @@ class Spec(_message.Message):
     REWARD_HIGH_FIELD_NUMBER: _ClassVar[int]
     CONTINUING_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
+    MASKS_FIELD_NUMBER: _ClassVar[int]
     id: str
     observation: Space
     action: Space
@@ -107,7 +108,8 @@ class Spec(_message.Message):
     reward_high: float
     continuing: bool
     steps: int
-    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ...) -> None: ...
+    masks: bool
+    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ..., masks: bool = ...) -> None: ...
 
 class Space(_message.Message):
     __slots__ = ("discrete", "multi_discrete", "box")
@@ -210,20 +212,22 @@ class OpenAgentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
 
 class OpenAgentReply(_message.Message):
-    __slots__ = ("instance", "error", "options", "metrics", "greedy", "abilities")
+    __slots__ = ("instance", "error", "options", "metrics", "greedy", "abilities", "masks")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     METRICS_FIELD_NUMBER: _ClassVar[int]
     GREEDY_FIELD_NUMBER: _ClassVar[int]
     ABILITIES_FIELD_NUMBER: _ClassVar[int]
+    MASKS_FIELD_NUMBER: _ClassVar[int]
     instance: int
     error: Error
     options: bool
     metrics: _containers.RepeatedCompositeFieldContainer[Metric]
     greedy: bool
     abilities: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., greedy: bool = ..., abilities: _Optional[_Iterable[str]] = ...) -> None: ...
+    masks: bool
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., greedy: bool = ..., abilities: _Optional[_Iterable[str]] = ..., masks: bool = ...) -> None: ...
 
 class EnvironmentRequest(_message.Message):
     __slots__ = ("instance", "signals", "seeds", "actions", "step")
@@ -240,20 +244,22 @@ class EnvironmentRequest(_message.Message):
     def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., actions: _Optional[bytes] = ..., step: _Optional[int] = ...) -> None: ...
 
 class EnvironmentReply(_message.Message):
-    __slots__ = ("observations", "rewards", "terminated", "truncated", "error", "step")
+    __slots__ = ("observations", "rewards", "terminated", "truncated", "error", "step", "masks")
     OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
     REWARDS_FIELD_NUMBER: _ClassVar[int]
     TERMINATED_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
+    MASKS_FIELD_NUMBER: _ClassVar[int]
     observations: bytes
     rewards: bytes
     terminated: bytes
     truncated: bytes
     error: Error
     step: int
-    def __init__(self, observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ...) -> None: ...
+    masks: bytes
+    def __init__(self, observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., masks: _Optional[bytes] = ...) -> None: ...
 
 class AheadRequest(_message.Message):
     __slots__ = ("agent", "environment", "steps", "seeds")
@@ -288,7 +294,7 @@ class AheadReply(_message.Message):
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., steps: _Optional[int] = ..., actions: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ...) -> None: ...
 
 class AgentRequest(_message.Message):
-    __slots__ = ("instance", "signals", "seeds", "observations", "rewards", "terminated", "truncated", "step", "epochs", "choices")
+    __slots__ = ("instance", "signals", "seeds", "observations", "rewards", "terminated", "truncated", "step", "epochs", "choices", "masks")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     SIGNALS_FIELD_NUMBER: _ClassVar[int]
     SEEDS_FIELD_NUMBER: _ClassVar[int]
@@ -299,6 +305,7 @@ class AgentRequest(_message.Message):
     STEP_FIELD_NUMBER: _ClassVar[int]
     EPOCHS_FIELD_NUMBER: _ClassVar[int]
     CHOICES_FIELD_NUMBER: _ClassVar[int]
+    MASKS_FIELD_NUMBER: _ClassVar[int]
     instance: int
     signals: bytes
     seeds: bytes
@@ -309,7 +316,8 @@ class AgentRequest(_message.Message):
     step: int
     epochs: bytes
     choices: bytes
-    def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ..., epochs: _Optional[bytes] = ..., choices: _Optional[bytes] = ...) -> None: ...
+    masks: bytes
+    def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ..., epochs: _Optional[bytes] = ..., choices: _Optional[bytes] = ..., masks: _Optional[bytes] = ...) -> None: ...
 
 class AgentReply(_message.Message):
     __slots__ = ("actions", "error", "step", "names", "sizes", "members", "greedy", "options", "reveals", "values", "optimal", "pair_counts", "pairs", "holds")
