@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rlrun/rlrun/internal/each"
@@ -9,16 +10,7 @@ import (
 // IQM is the interquartile mean: the mean of the values that remain when a
 // quarter of them, rounded down, is removed at either end (Agarwal et al. 2021,
 // section 4). NaN of no values.
-func IQM(s Scores) float64 {
-	values := s.pool()
-	slices.Sort(values)
-	return iqm(values)
-}
-
-func iqm(sorted []float64) float64 {
-	cut := len(sorted) / 4
-	return Mean(sorted[cut : len(sorted)-cut])
-}
+func IQM(s Scores) float64 { return newRanked(s.pool()).iqm(nil) }
 
 // MeanOfMeans is the mean over environments of the mean over runs.
 func MeanOfMeans(s Scores) float64 { return Mean(means(s)) }
@@ -50,25 +42,12 @@ func OptimalityGap(s Scores, gamma float64) float64 {
 	return gamma - sum/float64(n)
 }
 
-// Profile is the performance profile: at each tau, the share of all values that are
-// above it (Agarwal et al. 2021, section 4.2; Dolan & Moré 2002).
+// Profile is the performance profile: at each of increasing taus, the share of all values
+// that are above it (Agarwal et al. 2021, section 4.2; Dolan & Moré 2002).
 func Profile(s Scores, taus []float64) []float64 {
-	sorted := s.pool()
-	slices.Sort(sorted)
-	return tail(sorted, taus)
-}
-
-// tail returns the share of sorted values above each tau.
-func tail(sorted, taus []float64) []float64 {
-	out := make([]float64, len(taus))
-	for i, tau := range taus {
-		above, equal := slices.BinarySearch(sorted, tau)
-		for equal && above < len(sorted) && sorted[above] == tau {
-			above++
-		}
-		out[i] = float64(len(sorted)-above) / float64(len(sorted))
-	}
-	return out
+	above := make([]float64, len(taus))
+	newRanked(s.pool()).tail(nil, taus, above)
+	return above
 }
 
 // ProbabilityOfImprovement is the mean over environments of P(X > Y) + P(X = Y)/2. Here X
@@ -90,19 +69,9 @@ func PairedWinRate(x, y Scores) float64 {
 	for e := range x {
 		wins := 0.0
 		for k := range x[e] {
-			wins += win(x[e][k] - y[e][k])
+			wins += float64(1+cmp.Compare(x[e][k]-y[e][k], 0)) / 2
 		}
 		sum += wins / float64(len(x[e]))
 	}
 	return sum / float64(len(x))
-}
-
-func win(difference float64) float64 {
-	switch {
-	case difference > 0:
-		return 1
-	case difference == 0:
-		return 0.5
-	}
-	return 0
 }

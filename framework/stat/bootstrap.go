@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -263,29 +264,29 @@ func newRanked(values []float64) ranked {
 	for i := range r.index {
 		r.index[i] = i
 	}
-	slices.SortStableFunc(r.index, func(a, b int) int {
-		switch x, y := values[a], values[b]; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(r.index, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	for i, k := range r.index {
 		r.values[i] = values[k]
 	}
 	return r
 }
 
-// iqm is the interquartile mean of a sample that holds value k counts[k] times; no
-// sample needs sorting.
+// count is how often value i is in a sample that holds value k counts[k] times, once if
+// counts is nil.
+func (r ranked) count(counts []uint32, i int) int {
+	if counts == nil {
+		return 1
+	}
+	return int(counts[r.index[i]])
+}
+
+// iqm is the interquartile mean of a sample; none needs sorting.
 func (r ranked) iqm(counts []uint32) float64 {
 	n := len(r.values)
 	cut := n / 4
 	sum, rank := 0.0, 0
-	for i, k := range r.index {
-		c := int(counts[k])
+	for i := range r.values {
+		c := r.count(counts, i)
 		if inside := min(rank+c, n-cut) - max(rank, cut); inside > 0 {
 			sum += float64(inside) * r.values[i]
 		}
@@ -299,34 +300,28 @@ func (r ranked) tail(counts []uint32, taus, above []float64) {
 	i, below := 0, 0
 	for t, tau := range taus {
 		for ; i < len(r.values) && r.values[i] <= tau; i++ {
-			below += int(counts[r.index[i]])
+			below += r.count(counts, i)
 		}
 		above[t] = float64(len(r.values)-below) / float64(len(r.values))
 	}
 }
 
-// above is P(X > Y) + P(X = Y)/2 of values counted xc and yc times, or once if nil.
+// above is P(X > Y) + P(X = Y)/2 of samples with the counts xc and yc.
 func above(x, y ranked, xc, yc []uint32) float64 {
-	count := func(r ranked, counts []uint32, i int) float64 {
-		if counts == nil {
-			return 1
-		}
-		return float64(counts[r.index[i]])
-	}
-	wins, below := 0.0, 0.0 // below: weight of the values of y before j
+	wins, below := 0.0, 0 // below: weight of the values of y before j
 	for i, j := 0, 0; i < len(x.values); {
 		v := x.values[i]
 		for ; j < len(y.values) && y.values[j] < v; j++ {
-			below += count(y, yc, j)
+			below += y.count(yc, j)
 		}
-		equal, weight := 0.0, 0.0
+		equal, weight := 0, 0
 		for k := j; k < len(y.values) && y.values[k] == v; k++ {
-			equal += count(y, yc, k)
+			equal += y.count(yc, k)
 		}
 		for ; i < len(x.values) && x.values[i] == v; i++ {
-			weight += count(x, xc, i)
+			weight += x.count(xc, i)
 		}
-		wins += weight * (below + equal/2)
+		wins += float64(weight) * (float64(below) + float64(equal)/2)
 	}
 	return wins / float64(len(x.values)) / float64(len(y.values))
 }
@@ -345,13 +340,13 @@ func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval
 	sorted := make([]ranked, len(samples))
 	for i, values := range samples {
 		sorted[i] = newRanked(values)
-		switch ascending := sorted[i].values; {
+		switch {
 		case !Enough(Scores{values}, level):
-			out[i] = unknown(iqm(ascending))
+			out[i] = unknown(sorted[i].iqm(nil))
 		case n > manyValues:
-			out[i] = TrimmedInterval(ascending, n/4, level)
+			out[i] = TrimmedInterval(sorted[i].values, n/4, level)
 		default:
-			out[i].Value = iqm(ascending)
+			out[i].Value = sorted[i].iqm(nil)
 		}
 	}
 	if !Enough(Scores{samples[0]}, level) || n > manyValues {

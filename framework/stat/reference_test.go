@@ -508,7 +508,5 @@ func checkSequential(c *check) {
 
 // averageProfile is the share of environments in which the mean over runs is above each tau.
 func averageProfile(s Scores, taus []float64) []float64 {
-	average := means(s)
-	slices.Sort(average)
-	return tail(average, taus)
+	return Profile(Scores{means(s)}, taus)
 }
