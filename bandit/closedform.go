@@ -1,6 +1,10 @@
 package bandit
 
-import "math"
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/internal/root"
+)
 
 // peak is docs/theory.md §1.7 with x = β(q̄_j−μ): −W₀(−e^{−1−x}) is p at the
 // maximum and β times φ*, and δ* + φ* = 1/β.
@@ -46,7 +50,7 @@ func (d Uniform) peak(known float64) peak {
 // unique and below 0.63.
 func (d Gaussian) peak(known float64) peak {
 	m := (known - d.Mu) / d.Sigma
-	x := root(func(x float64) float64 {
+	x := root.Find(func(x float64) float64 {
 		z := math.Abs(m + x)
 		return mills(z)*normalAbove(-z) - x
 	}, 0, 0.63)

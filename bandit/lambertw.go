@@ -1,6 +1,10 @@
 package bandit
 
-import "math"
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/internal/root"
+)
 
 // lambertW0NegExp returns u = −W₀(−exp(−1−x)) in (0,1] for x ≥ 0, and 1−u. Each
 // has full relative accuracy, also near the branch point (x → 0) and where
@@ -10,10 +14,10 @@ func lambertW0NegExp(x float64) (u, rest float64) {
 	case !(x >= 0):
 		return math.NaN(), math.NaN()
 	case x < 1:
-		rest = root(func(v float64) float64 { return x - logResidue(v) }, 0, 1)
+		rest = root.Find(func(v float64) float64 { return x - logResidue(v) }, 0, 1)
 		return 1 - rest, rest
 	}
-	u = root(func(u float64) float64 { return u - math.Log(u) - 1 - x }, math.Exp(-1-x), math.Exp(-x))
+	u = root.Find(func(u float64) float64 { return u - math.Log(u) - 1 - x }, math.Exp(-1-x), math.Exp(-x))
 	return u, 1 - u
 }
 
@@ -47,5 +51,5 @@ func lambertW0Exp(t float64) float64 {
 	if t >= 1 {
 		lo, hi = t-math.Log(t), t
 	}
-	return root(func(w float64) float64 { return t - w - math.Log(w) }, lo, hi)
+	return root.Find(func(w float64) float64 { return t - w - math.Log(w) }, lo, hi)
 }

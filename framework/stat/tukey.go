@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rlrun/rlrun/internal/root"
 )
 
 // gauss holds the points and weights of a Gauss–Legendre rule on [0,1].
@@ -82,40 +84,14 @@ func StudentizedRangeQuantile(p float64, k int, df float64) float64 {
 	if !(p > 0 && p < 1) || k < 2 || !(df > 0) {
 		return math.NaN()
 	}
-	f := func(q float64) float64 { return StudentizedRangeCDF(q, k, df) - p }
+	short := func(q float64) float64 { return p - StudentizedRangeCDF(q, k, df) }
 	low, high := 0.0, 4.0
-	below, above := -p, f(high)
-	for above < 0 {
-		low, below = high, above
-		if high *= 2; high > 1e9 {
+	for ; short(high) > 0; low, high = high, 2*high {
+		if high > 5e8 {
 			return math.Inf(1)
 		}
-		above = f(high)
 	}
-	// Regula falsi, in the Illinois variant.
-	q, side := 0.0, 0
-	for range 100 {
-		last := q
-		q = (low*above - high*below) / (above - below)
-		y := f(q)
-		if y == 0 || math.Abs(q-last) <= 1e-12*q {
-			break
-		}
-		if y < 0 {
-			low, below = q, y
-			if side < 0 {
-				above /= 2
-			}
-			side = -1
-		} else {
-			high, above = q, y
-			if side > 0 {
-				below /= 2
-			}
-			side = 1
-		}
-	}
-	return q
+	return root.Find(short, low, high)
 }
 
 // Pairwise is a comparison of two of several groups, first minus second.
