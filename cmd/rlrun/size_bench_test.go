@@ -52,18 +52,19 @@ func BenchmarkManyRuns(b *testing.B) {
 	}
 }
 
-// A sweep of 1,000 agents: its runs, then all tables, plots and the page of them.
-func BenchmarkThousandAgents(b *testing.B) {
-	for _, environments := range []int{1, 10} {
-		b.Run(fmt.Sprintf("environments=%d", environments), func(b *testing.B) {
+// A sweep of many agents in several environments: its runs, then all tables, plots and the page
+// of them, then all comparisons with the first agent.
+func BenchmarkManyAgents(b *testing.B) {
+	for _, size := range []struct{ agents, environments, runs int }{{1000, 1, 30}, {1000, 10, 30}, {200, 20, 10}} {
+		b.Run(fmt.Sprintf("agents=%d/environments=%d", size.agents, size.environments), func(b *testing.B) {
 			var epsilons, arms []string
-			for i := range 100 {
-				epsilons = append(epsilons, fmt.Sprint(float64(i)/200))
+			for i := range size.agents / 10 {
+				epsilons = append(epsilons, fmt.Sprint(float64(i)*5/float64(size.agents)))
 			}
-			for i := range environments {
+			for i := range size.environments {
 				arms = append(arms, fmt.Sprint(2+i))
 			}
-			rlrun := program(b, fmt.Sprintf(`runs: 30
+			rlrun := program(b, fmt.Sprintf(`runs: %d
 steps: 1000
 record: {points: 40}
 environments: [{plugin: bernoulli-bandit, sweep: {arms: [%s]}}]
@@ -72,19 +73,20 @@ agents:
     plugin: bandit
     params: {policy: {kind: epsilon-greedy}, belief: {kind: point}}
     sweep: {policy.epsilon: [%s], belief.step: [0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5]}
-`, strings.Join(arms, ", "), strings.Join(epsilons, ", ")))
+`, size.runs, strings.Join(arms, ", "), strings.Join(epsilons, ", ")))
 			for i := 0; b.Loop(); i++ {
 				out := fmt.Sprint("out", i)
 				timed(b, "run-", rlrun("--out", out, "--workers", "0", "--shard", "0/1"))
-				report := rlrun()
-				report.Args = append(report.Args[:1], "report", out)
-				timed(b, "report-", report)
-				if page, err := os.Stat(filepath.Join(report.Dir, out, "report.html")); err != nil {
-					b.Error(err)
-				} else {
-					b.ReportMetric(float64(page.Size())/1e6, "page-MB")
+				for _, command := range []string{"report", "compare"} {
+					cmd := rlrun()
+					cmd.Args = append(cmd.Args[:1], command, out)
+					timed(b, command+"-", cmd)
 				}
-				must.Do(b, os.RemoveAll(filepath.Join(rlrun().Dir, out)))
+				dir := filepath.Join(rlrun().Dir, out)
+				page := must.Get(os.Stat(filepath.Join(dir, "report.html")))(b)
+				b.ReportMetric(float64(page.Size())/1e6, "page-MB")
+				b.ReportMetric(float64(len(must.Get(os.ReadDir(filepath.Join(dir, "runs")))(b))), "files")
+				must.Do(b, os.RemoveAll(dir))
 			}
 		})
 	}

@@ -85,9 +85,9 @@ type Results struct {
 	compared *compare.Result
 }
 
-// Write computes the statistics of all records and makes the given outputs of them.
-// Without outputs it makes no files.
-func Write(e *store.Experiment, outputs ...Output) (*Results, error) {
+// Read computes the statistics of all records. Without iqm it leaves out the interquartile
+// means, which no comparison reads.
+func Read(e *store.Experiment, iqm bool) (*Results, error) {
 	if err := e.Reload(); err != nil {
 		return nil, err
 	}
@@ -95,11 +95,21 @@ func Write(e *store.Experiment, outputs ...Output) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := runs.Aggregate(e.Meta())
+	meta := e.Meta()
+	meta.WithoutIQM = !iqm
+	s, err := runs.Aggregate(meta)
 	if err != nil {
 		return nil, e.Dir.Explain(err)
 	}
-	r := New(e, s, runs)
+	return New(e, s, runs), nil
+}
+
+// Write is Read, and makes the given outputs of the statistics.
+func Write(e *store.Experiment, outputs ...Output) (*Results, error) {
+	r, err := Read(e, true)
+	if err != nil {
+		return nil, err
+	}
 	if len(outputs) > 0 {
 		if err := e.Dir.CheckLinks(); err != nil {
 			return nil, err

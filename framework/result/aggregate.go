@@ -91,7 +91,7 @@ func newSample(c cell) *sample {
 
 // outcomes are the values of those runs that have one.
 type outcomes struct {
-	runs   []int
+	runs   []int // nil: the first runs of the sample
 	values []float64
 }
 
@@ -328,8 +328,21 @@ func (s *sample) set(run int, m Metric, x float64) {
 		s.outcomes[m] = o
 	}
 	if math.Abs(x) <= largest {
-		o.runs, o.values = append(o.runs, run), append(o.values, x)
+		if n := len(o.values); o.runs == nil && s.runs[n] != run {
+			o.runs = slices.Clone(s.runs[:n])
+		}
+		if o.values = append(o.values, x); o.runs != nil {
+			o.runs = append(o.runs, run)
+		}
 	}
+}
+
+// runsOf are the runs of outcomes.
+func (s *sample) runsOf(o *outcomes) []int {
+	if n := len(o.values); o.runs == nil {
+		return s.runs[:n:n]
+	}
+	return o.runs
 }
 
 // windowMean is the mean of a curve of window means from grid point from on,
@@ -385,7 +398,9 @@ func (a *aggregator) summary() *Summary {
 		}
 	}
 	out.Notices = append(out.Notices, a.unknown(out.Rows)...)
-	a.addIQM(out.Rows)
+	if !a.meta.WithoutIQM {
+		a.addIQM(out.Rows)
+	}
 	out.Notices = append(out.Notices, equalRuns(out.Rows)...)
 	out.Notices = append(out.Notices, out.LostDigits()...)
 	return out
@@ -470,16 +485,17 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 		o = &outcomes{}
 	}
 	overflowed := s.overflowed[m]
-	if from := a.meta.Define(m).From; from != "" && len(o.runs) < len(s.runs) { // what it is made from has none there
+	runs := s.runsOf(o)
+	if from := a.meta.Define(m).From; from != "" && len(runs) < len(s.runs) { // what it is made from has none there
 		overflowed = max(overflowed, s.overflowed[from])
 	}
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: overflowed,
-		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values, Programs: s.programs}
+		Estimate: estimateOf(o.values, &a.t), Runs: runs, Values: o.values, Programs: s.programs}
 	if r := RoundingOf(&a.meta, env, m); len(o.values) > 1 && r.Equal(slices.Min(o.values), slices.Max(o.values)) {
 		row.Low, row.High = math.NaN(), math.NaN()
 	}
-	for k, i := 0, 0; k < len(s.runs) && len(o.runs) < len(s.runs); k++ {
-		if i < len(o.runs) && o.runs[i] == s.runs[k] {
+	for k, i := 0, 0; k < len(s.runs) && len(runs) < len(s.runs); k++ {
+		if i < len(runs) && runs[i] == s.runs[k] {
 			i++
 		} else {
 			row.Without = append(row.Without, s.runs[k])
@@ -534,16 +550,17 @@ func (a *aggregator) difference(m Metric, of, first *sample, r Rounding) *Estima
 	if base == nil || x == nil {
 		return nil
 	}
+	xs, bases := of.runsOf(x), first.runsOf(base)
 	var d stat.Moments
-	for i, j := 0, 0; i < len(x.runs) && j < len(base.runs); {
+	for i, j := 0, 0; i < len(xs) && j < len(bases); {
 		switch {
-		case x.runs[i] < base.runs[j]:
+		case xs[i] < bases[j]:
 			i++
-		case x.runs[i] > base.runs[j]:
+		case xs[i] > bases[j]:
 			j++
 		default:
 			switch v, w := x.values[i], base.values[j]; {
-			case of.programs.In(x.runs[i]) != first.programs.In(x.runs[i]):
+			case of.programs.In(xs[i]) != first.programs.In(xs[i]):
 			case r.Equal(v, w):
 				d.Add(0)
 			default:

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/internal/inputfile"
@@ -16,8 +18,8 @@ import (
 // packedRecords is the most records of a packed file.
 const packedRecords = 10_000
 
-// Compact packs the records in dir/runs into few files: those of an environment, an
-// agent and the same programs together, 10,000 a file. Lines stay as they are. Of
+// Compact packs the records in dir/runs into few files: those of the same programs
+// together, 10,000 a file. Lines stay as they are. Of
 // records that do not count, such as failed ones of a run that is ok, none is kept.
 // It refuses records that the experiment cannot have, and then changes nothing.
 // Wherever it is interrupted, every record that counts is in a file. The caller makes
@@ -36,27 +38,11 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 	if err != nil {
 		return before, before, err
 	}
-	type group struct {
-		environment, agent string
-		programs           Programs
-	}
-	groups := map[group][]Entry{}
-	var order []group
-	var environments, agents []string
+	groups := map[Programs][]Entry{}
 	for _, e := range r.Entries {
-		g := group{e.Environment, e.Agent, e.Programs}
-		if groups[g] == nil {
-			order = append(order, g)
-		}
-		groups[g] = append(groups[g], e)
-		if !slices.Contains(environments, e.Environment) {
-			environments = append(environments, e.Environment)
-		}
-		if !slices.Contains(agents, e.Agent) {
-			agents = append(agents, e.Agent)
-		}
+		groups[e.Programs()] = append(groups[e.Programs()], e)
 	}
-	slugs := func(labels []string, label string) string { return Slugs(labels)[slices.Index(labels, label)] }
+	slugs := [2]map[string]string{slugs(meta.Environments), slugs(meta.Agents)}
 	needed := 0
 	for _, entries := range groups {
 		needed += (len(entries) + packedRecords - 1) / packedRecords
@@ -64,14 +50,16 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 	if needed >= before {
 		return before, before, nil
 	}
-	for _, g := range order {
-		for part := range slices.Chunk(groups[g], packedRecords) {
+	for _, programs := range slices.SortedFunc(maps.Keys(groups), func(a, b Programs) int { return strings.Compare(a.String(), b.String()) }) {
+		for part := range slices.Chunk(groups[programs], packedRecords) {
 			if ctx.Err() != nil {
 				return before, before, context.Cause(ctx)
 			}
-			name := RecordsName(RecordsFile{Environment: slugs(environments, g.environment), Agent: slugs(agents, g.agent),
-				First: part[0].Run, Last: part[len(part)-1].Run, Programs: g.programs})
-			err := disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, name+runsExt), func(w io.Writer) error { return copyLines(w, part) })
+			file := RecordsFile{Programs: programs}
+			for i := range part {
+				file.Add(slugs[0][part[i].Environment], slugs[1][part[i].Agent], part[i].Run, part[i].Run)
+			}
+			err := disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, RecordsName(file)+runsExt), func(w io.Writer) error { return copyLines(w, part) })
 			if err != nil {
 				return before, before, err
 			}
@@ -89,6 +77,15 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 	return before, len(left), err
 }
 
+// slugs returns the slug of each label.
+func slugs(labels []string) map[string]string {
+	out := map[string]string{}
+	for i, slug := range Slugs(labels) {
+		out[labels[i]] = slug
+	}
+	return out
+}
+
 // copyLines copies the lines of entries.
 func copyLines(w io.Writer, entries []Entry) error {
 	var f *os.File
@@ -100,18 +97,18 @@ func copyLines(w io.Writer, entries []Entry) error {
 	var buf []byte
 	for i := range entries {
 		e := &entries[i]
-		if f == nil || f.Name() != e.at.file {
+		if f == nil || f.Name() != e.at.name {
 			if f != nil {
 				f.Close()
 			}
 			var err error
-			if f, err = os.Open(e.at.file); err != nil {
+			if f, err = os.Open(e.at.name); err != nil {
 				return err
 			}
 		}
-		buf = slices.Grow(buf[:0], e.length)[:e.length]
+		buf = slices.Grow(buf[:0], int(e.length))[:e.length]
 		if _, err := f.ReadAt(buf, e.offset); err != nil {
-			return fmt.Errorf("reading %s: %w", e.at.file, inputfile.Cause(err))
+			return fmt.Errorf("reading %s: %w", e.at.name, inputfile.Cause(err))
 		}
 		if _, err := w.Write(append(bytes.TrimRight(buf, "\r\n"), '\n')); err != nil {
 			return err

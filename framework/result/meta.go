@@ -49,6 +49,8 @@ type Meta struct {
 	// the programs: seed, steps and parameters. Keys have run 0. A record that says another
 	// identity is of another experiment. nil: any.
 	Experiments map[Key]string `json:"-"`
+	// WithoutIQM leaves out the interquartile means, which take the longest of many agents.
+	WithoutIQM bool `json:"-"`
 	// Skipped are the pairs that are not run.
 	Skipped []Skipped `json:"skipped,omitempty"`
 	// Notes are sentences, without full stops, that a reader must know before the numbers.

@@ -43,31 +43,44 @@ const maxLine = 1 << 30
 // Entry is one record of an output directory without its curves.
 type Entry struct {
 	Key
-	Status   Status   `json:"status"` // ok, failed or given up
-	Programs Programs `json:"-"`      // from the name of the file
+	Status Status `json:"status"` // ok, failed or given up
 	// Experiment is that of the record.
 	Experiment string `json:"experiment"`
 
 	at     place
+	length int32
 	offset int64
-	length int
+}
+
+// Programs are those that the name of the file says.
+func (e *Entry) Programs() Programs {
+	if e.at.source == nil {
+		return Programs{}
+	}
+	return e.at.source.programs
+}
+
+// source is a file of records. All entries of a file share it, as a million of them are kept.
+type source struct {
+	name     string
+	programs Programs
 }
 
 // place says where a record was read.
 type place struct {
-	file string
-	line int // 0 if not known
+	*source       // nil for a record that was not read from a file
+	line    int32 // 0 if not known
 }
 
 // String is FILE:LINE; empty for a record that was not read from a file.
 func (p place) String() string {
-	if p.file == "" {
+	switch {
+	case p.source == nil:
 		return ""
+	case p.line == 0:
+		return p.name
 	}
-	if p.line == 0 {
-		return p.file
-	}
-	return fmt.Sprintf("%s:%d", p.file, p.line)
+	return fmt.Sprintf("%s:%d", p.name, p.line)
 }
 
 // Runs is what dir/runs of an output directory holds.
@@ -77,6 +90,8 @@ type Runs struct {
 	Entries []Entry
 	// Notices are sentences about what was left out.
 	Notices []string
+
+	read, left int64 // bytes of files that were read, and about as many as were not
 }
 
 // OpenRuns lists the records in dir/runs; none if the directory does not exist. Files
@@ -117,6 +132,11 @@ func again(open func() (*Runs, error)) (*Runs, error) {
 func OpenFiles(ctx context.Context, names []string) (*Runs, error) {
 	r := &Runs{}
 	labels := map[string]string{}
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			r.left += info.Size()
+		}
+	}
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -212,7 +232,7 @@ func ReadKeys(dir string) ([]Entry, error) {
 func sameRun(a, b *Entry) error {
 	var lines [2][]byte
 	for i, e := range []*Entry{a, b} {
-		f, err := os.Open(e.at.file)
+		f, err := os.Open(e.at.name)
 		if err != nil {
 			return fmt.Errorf("reading records: %w", err)
 		}
@@ -220,14 +240,14 @@ func sameRun(a, b *Entry) error {
 		_, err = f.ReadAt(data, e.offset)
 		f.Close()
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", e.at.file, inputfile.Cause(err))
+			return fmt.Errorf("reading %s: %w", e.at.name, inputfile.Cause(err))
 		}
 		lines[i], _ = splitChecksum(bytes.TrimSpace(data))
 	}
 	if bytes.Equal(lines[0], lines[1]) {
 		return nil
 	}
-	return &DoubleError{Key: a.Key, Programs: [2]Programs{a.Programs, b.Programs}, places: [2]place{a.at, b.at}}
+	return &DoubleError{Key: a.Key, Programs: [2]Programs{a.Programs(), b.Programs()}, places: [2]place{a.at, b.at}}
 }
 
 // DoubleError says that two ok records of a run differ. It wraps ErrNotDeterministic.
@@ -257,7 +277,7 @@ func (e *DoubleError) Unwrap() error { return ErrNotDeterministic }
 // compareEntries orders by key, then ok before failed before given up, then by place.
 func compareEntries(a, b Entry) int {
 	rank := func(e Entry) int { return slices.Index([]Status{OK, Failed, GivenUp}, e.Status) }
-	return cmp.Or(compareKeys(a.Key, b.Key), rank(a)-rank(b), strings.Compare(a.at.file, b.at.file), a.at.line-b.at.line)
+	return cmp.Or(compareKeys(a.Key, b.Key), rank(a)-rank(b), strings.Compare(a.at.name, b.at.name), int(a.at.line-b.at.line))
 }
 
 func compareKeys(a, b Key) int {
@@ -277,14 +297,15 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 // addLines is addFile of what is read from the file.
 func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]string) error {
 	named, _ := ParseRecordsName(name)
+	from := &source{name, named.Programs}
 	var offset int64
 	var data []byte
-	for line := 1; ; line++ {
+	for line := int32(1); ; line++ {
 		data = data[:0]
 		part, err := lines.ReadSlice('\n')
 		for errors.Is(err, bufio.ErrBufferFull) {
 			if len(data) > maxLine {
-				return damaged(place{name, line}, errLongLine)
+				return damaged(place{from, line}, errLongLine)
 			}
 			data = append(data, part...)
 			part, err = lines.ReadSlice('\n')
@@ -297,11 +318,11 @@ func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]stri
 			return fmt.Errorf("reading %s: %w", name, inputfile.Cause(err))
 		}
 		if len(bytes.TrimSpace(part)) > 0 {
-			e := Entry{Programs: named.Programs, at: place{name, line}, offset: offset, length: len(part)}
+			e := Entry{at: place{from, line}, length: int32(len(part)), offset: offset}
 			switch lineErr := e.parse(part); {
 			case lineErr == nil:
 				e.intern(labels)
-				r.Entries = append(r.Entries, e)
+				r.add(e)
 			case err != nil:
 				r.Notices = append(r.Notices, fmt.Sprintf("%s is cut off and left out: its run counts as missing", e.at))
 			default:
@@ -313,6 +334,15 @@ func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]stri
 		}
 		offset += int64(len(part))
 	}
+}
+
+// add adds an entry. It makes room for as many as the files seem to have, at once.
+func (r *Runs) add(e Entry) {
+	if n := len(r.Entries); n == cap(r.Entries) && n >= 1000 {
+		r.Entries = slices.Grow(r.Entries, 1+int(r.left*int64(n)/r.read))
+	}
+	r.Entries = append(r.Entries, e)
+	r.read, r.left = r.read+int64(e.length), max(0, r.left-int64(e.length))
 }
 
 func intern(labels map[string]string, s string) string {
@@ -491,26 +521,26 @@ func (r *recordReader) read(entries []Entry) (b block) {
 }
 
 func (r *recordReader) one(e *Entry) (rec Record, err error) {
-	f := r.files[e.at.file]
+	f := r.files[e.at.name]
 	if f == nil {
 		if len(r.files) >= r.most {
 			r.close()
 		}
-		if f, err = os.Open(e.at.file); err != nil {
+		if f, err = os.Open(e.at.name); err != nil {
 			return rec, fmt.Errorf("reading records: %w", err)
 		}
-		r.files[e.at.file] = f
+		r.files[e.at.name] = f
 	}
-	r.buf = slices.Grow(r.buf[:0], e.length)[:e.length]
+	r.buf = slices.Grow(r.buf[:0], int(e.length))[:e.length]
 	if _, err := f.ReadAt(r.buf, e.offset); err != nil {
-		return rec, fmt.Errorf("reading %s: %w", e.at.file, inputfile.Cause(err))
+		return rec, fmt.Errorf("reading %s: %w", e.at.name, inputfile.Cause(err))
 	}
 	// OpenRuns has checked the checksum.
 	if !parseRecord(r.buf, &rec, r.curves) {
 		return rec, damaged(e.at, errNotOurs)
 	}
 	rec.Environment, rec.Agent, rec.Status = e.Environment, e.Agent, e.Status // one string for all
-	rec.Programs, rec.at = e.Programs, e.at
+	rec.Programs, rec.at = e.Programs(), e.at
 	return rec, nil
 }
 

@@ -55,7 +55,7 @@ func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
 
 // entry is the record without its curves.
 func (r *Record) entry() *Entry {
-	return &Entry{Key: r.Key(), Status: r.Status, Programs: r.Programs, Experiment: r.Experiment, at: r.at}
+	return &Entry{Key: r.Key(), Status: r.Status, Experiment: r.Experiment, at: r.at}
 }
 
 // Programs identifies the programs that made a run, each by hexadecimal digits

@@ -23,8 +23,27 @@ type RecordsFile struct {
 	Programs      Programs // identities of those that made the records
 }
 
+// several stands for the environments, or agents, of a file that has more than one.
+const several = "several"
+
+// Add says that the file also has runs of an environment and an agent, which slugs name.
+func (o *RecordsFile) Add(environment, agent string, first, last int) {
+	if o.Environment == "" {
+		o.Environment, o.Agent, o.First, o.Last = environment, agent, first, last
+		return
+	}
+	if o.Environment != environment {
+		o.Environment = several
+	}
+	if o.Agent != agent {
+		o.Agent = several
+	}
+	o.First, o.Last = min(o.First, first), max(o.Last, last)
+}
+
 // RecordsName names a file of records, without its extension: ENV.AGENT.FIRST-LAST, then sI-N
-// if shard I of N made them, then p and the identities of the programs.
+// if shard I of N made them, then p and the identities of the programs. ENV and AGENT are
+// "several" in a file of more than one.
 func RecordsName(o RecordsFile) string {
 	name := fmt.Sprintf("%s.%s.%d-%d", o.Environment, o.Agent, o.First, o.Last)
 	if o.Shards > 0 {

@@ -312,7 +312,7 @@ func (w *worker) work(ctx context.Context, queue *batches) error {
 			break
 		}
 		if !first && j.cell != w.cell {
-			if err := w.writer.Flush(); err != nil { // of a cell that ends
+			if err := w.writer.CellEnded(); err != nil {
 				return err
 			}
 		}

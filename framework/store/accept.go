@@ -215,21 +215,21 @@ func (before *Provenance) samePrograms(d Dir, p *plan.Plan, now *Session, kept [
 			continue
 		}
 		what := ""
-		switch is := programs[key]; {
-		case e.Programs == is:
+		switch made, is := e.Programs(), programs[key]; {
+		case made == is:
 			continue
-		case e.Programs == (result.Programs{}):
+		case made == (result.Programs{}):
 			what = "an rlrun that did not record which programs made them, now " + now.describe()
-		case e.Programs.Host != is.Host:
-			was := "rlrun " + e.Programs.Host
-			if old := before.session(e.Programs.Host); old != nil {
+		case made.Host != is.Host:
+			was := "rlrun " + made.Host
+			if old := before.session(made.Host); old != nil {
 				was = old.describe()
 			}
 			what = was + ", now " + now.describe()
-		case e.Programs.Environment != is.Environment:
-			what = difference(plan.EnvironmentsKey, p, c, e.Programs.Environment, before, now)
+		case made.Environment != is.Environment:
+			what = difference(plan.EnvironmentsKey, p, c, made.Environment, before, now)
 		default:
-			what = difference(plan.AgentsKey, p, c, e.Programs.Agent, before, now)
+			what = difference(plan.AgentsKey, p, c, made.Agent, before, now)
 		}
 		return fmt.Errorf("%s holds runs %w: %s",
 			d.Path, ErrOtherPrograms, what)

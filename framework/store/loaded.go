@@ -127,7 +127,7 @@ func (c *contents) programs() (map[string]bool, error) {
 	made := map[string]bool{}
 	for _, e := range entries {
 		if e.Status == result.OK {
-			for _, program := range []string{e.Programs.Environment, e.Programs.Agent} {
+			for _, program := range []string{e.Programs().Environment, e.Programs().Agent} {
 				made[program], made[pluginOf(program)] = true, true
 			}
 		}

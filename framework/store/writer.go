@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,9 +11,10 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// Writer collects the records of all workers and writes them to new files, one per cell,
-// a while after the first of them came. So little is lost whatever happens, and files
-// are few and synced so seldom that it costs nothing.
+// Writer collects the records of all workers and writes them to new files, a while after the
+// first of them came. Few cells get a file each, and many share one if the same programs made
+// them. So little is lost whatever happens, and files are few and synced so seldom that it
+// costs nothing.
 type Writer struct {
 	dir     Dir
 	plan    *plan.Plan
@@ -28,10 +28,12 @@ type Writer struct {
 	recs  map[plan.Cell][]result.Record // not on disk; nil if there are none
 	held  int                           // about the size of recs, in bytes
 	timer *time.Timer                   // writes recs
+	wrote time.Time                     // when they were last written
 
 	writing    sync.Mutex // held while files are written; comes before mu
 	err        error      // the first of a write; nothing is written after it
 	identities map[result.Key]string
+	slugs      [2][]string // of environments and agents
 }
 
 // NewWriter returns the writer of a command's records. fail is called with the error of a
@@ -48,9 +50,12 @@ const (
 	flushShardAfter = 15 * time.Second
 )
 
+// fewCells is how many cells have files of their own.
+const fewCells = 16
+
 // manyHeld is how many bytes of records wait for a disk that is slower than the workers.
 // Beyond it workers also wait.
-const manyHeld = 32 << 20
+const manyHeld = 8 << 20
 
 // heldBy is about how many bytes a record and one of its curves take besides the values.
 const heldBy, heldByCurve = 512, 64
@@ -89,31 +94,61 @@ func (w *Writer) Add(c plan.Cell, recs ...result.Record) {
 	}
 }
 
+// CellEnded is to be called between cells. It is Flush, unless that was a moment ago.
+func (w *Writer) CellEnded() error {
+	w.mu.Lock()
+	recently := time.Since(w.wrote) < flushAfter
+	w.mu.Unlock()
+	if recently {
+		return nil
+	}
+	return w.Flush()
+}
+
 // Flush writes what Add has taken over. It is to be called at the end.
 func (w *Writer) Flush() error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.mu.Lock()
 	all := w.recs
-	w.recs, w.held = nil, 0
+	w.recs, w.held, w.wrote = nil, 0, time.Now()
 	if w.timer != nil {
 		w.timer.Stop()
 	}
 	w.mu.Unlock()
-	for _, c := range slices.SortedFunc(maps.Keys(all), func(a, b plan.Cell) int { return cmp.Or(a.Environment-b.Environment, a.Agent-b.Agent) }) {
+	byPrograms := map[result.Programs][]plan.Cell{}
+	for c := range all {
+		made := w.session.programs(w.plan, c)
+		byPrograms[made] = append(byPrograms[made], c)
+	}
+	var files [][]plan.Cell
+	for _, cells := range byPrograms {
+		slices.SortFunc(cells, compareCells)
+		if len(cells) > fewCells {
+			files = append(files, cells)
+		} else {
+			files = slices.AppendSeq(files, slices.Chunk(cells, 1))
+		}
+	}
+	slices.SortFunc(files, func(a, b []plan.Cell) int { return compareCells(a[0], b[0]) })
+	for _, cells := range files {
 		if w.err != nil {
 			break
 		}
-		if err := w.write(c, all[c]); disk.HostLacks(err) {
+		if err := w.write(cells, all); disk.HostLacks(err) {
 			w.putBack(all)
 			return err
 		} else {
 			w.err = err
 		}
-		delete(all, c)
+		for _, c := range cells {
+			delete(all, c)
+		}
 	}
 	return w.err
 }
+
+func compareCells(a, b plan.Cell) int { return cmp.Or(a.Environment-b.Environment, a.Agent-b.Agent) }
 
 // putBack takes records over again that were not written, as the workers have too many
 // files open. The experiment ends, workers close theirs, and the last flush writes them.
@@ -126,20 +161,24 @@ func (w *Writer) putBack(all map[plan.Cell][]result.Record) {
 	w.recs = all
 }
 
-func (w *Writer) write(c plan.Cell, recs []result.Record) error {
-	slices.SortFunc(recs, func(x, y result.Record) int { return x.Run - y.Run })
+// write writes the records of cells, which the same programs made, to a file.
+func (w *Writer) write(cells []plan.Cell, all map[plan.Cell][]result.Record) error {
 	if w.identities == nil {
 		w.identities = w.plan.Identities()
+		w.slugs = [2][]string{plan.Slugs(w.plan.Environments), plan.Slugs(w.plan.Agents)}
 	}
-	for i := range recs {
-		recs[i].Experiment = w.identities[w.plan.Key(c)]
+	var recs []result.Record
+	file := result.RecordsFile{Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.session.programs(w.plan, cells[0])}
+	for _, c := range cells {
+		of := all[c]
+		slices.SortFunc(of, func(x, y result.Record) int { return x.Run - y.Run })
+		for i := range of {
+			of[i].Experiment = w.identities[w.plan.Key(c)]
+		}
+		file.Add(w.slugs[0][c.Environment], w.slugs[1][c.Agent], of[0].Run, of[len(of)-1].Run)
+		recs = append(recs, of...)
 	}
-	name := result.RecordsName(result.RecordsFile{
-		Environment: plan.Slugs(w.plan.Environments)[c.Environment], Agent: plan.Slugs(w.plan.Agents)[c.Agent],
-		First: recs[0].Run, Last: recs[len(recs)-1].Run,
-		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.session.programs(w.plan, c),
-	})
-	if err := result.WriteRecordsTo(w.dir.fileSystem(), w.dir.Path, name, recs); err != nil {
+	if err := result.WriteRecordsTo(w.dir.fileSystem(), w.dir.Path, result.RecordsName(file), recs); err != nil {
 		return err
 	}
 	if w.recorded != nil {

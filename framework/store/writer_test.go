@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +56,35 @@ func TestManyRecordsAreWrittenAtOnce(t *testing.T) {
 	}
 	if err := w.Flush(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Records of many short cells share a file, in which they keep their order.
+func TestManyCellsShareAFile(t *testing.T) {
+	p := plantest.Compile(t, func(c *plan.Config) {
+		for i := range fewCells {
+			c.Agents = append(c.Agents, plan.Component{Name: fmt.Sprint("more", i), Plugin: "alternate"})
+		}
+	})
+	for _, cells := range []int{fewCells, fewCells + 1} {
+		dir, counted := t.TempDir(), 0
+		w := Dir{Path: dir}.NewWriter(p, plan.Shard{Index: 1, Of: 3}, &Session{}, nil, func(recs []result.Record) { counted += len(recs) })
+		for run := range 2 {
+			for agent := range cells {
+				w.Add(plan.Cell{Agent: agent}, result.Record{Environment: "coin", Agent: p.Agents[agent].Name, Run: 1 - run, Status: result.OK})
+			}
+		}
+		must.Do(t, w.Flush())
+		files, keys := must.Get(result.RecordFiles(dir))(t), must.Get(result.ReadKeys(dir))(t)
+		if len(keys) != 2*cells || counted != len(keys) {
+			t.Errorf("%d cells: %d records, %d told", cells, len(keys), counted)
+		}
+		switch {
+		case cells == fewCells && len(files) != cells:
+			t.Errorf("%d cells: %v", cells, files)
+		case cells > fewCells && (len(files) != 1 || filepath.Base(files[0]) != "coin.several.0-1.s1-3.jsonl"):
+			t.Errorf("%d cells: %v", cells, files)
+		}
 	}
 }
 

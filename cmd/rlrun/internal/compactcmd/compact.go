@@ -22,9 +22,9 @@ func New(*host.App) *cobra.Command {
 		Use:   "compact DIR",
 		Short: "Pack the records of an experiment into few files",
 		Long: `Pack the records in an output directory into few files, for file systems with a quota
-of files. A file holds up to 10,000 runs of one environment, agent and program. The
-records, and so all results, stay the same. It refuses a directory in which runs are
-being made. An interruption loses nothing.
+of files. A file holds up to 10,000 runs of the same programs. The records, and so
+all results, stay the same. It refuses a directory in which runs are being made. An
+interruption loses nothing.
 
 --json:
   before, after        number of files of records`,

@@ -325,7 +325,7 @@ func usual(s *result.Summary) result.Metric {
 
 // read reads an output directory, and what its config says of comparisons.
 func read(dir string) (*compare.Input, *plan.Compare, error) {
-	r, err := host.ReadResults(dir)
+	r, err := host.ReadResults(dir, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ type exported struct {
 }
 
 func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bool) error {
-	r, err := host.ReadResults(dir)
+	r, err := host.ReadResults(dir, true)
 	if err != nil {
 		return err
 	}

@@ -65,11 +65,11 @@ func ReadExperiment(dir string) (*store.Experiment, error) {
 }
 
 // ReadResults reads the output directory of an experiment, finished or not, with the
-// statistics of its records.
-func ReadResults(dir string) (*output.Results, error) {
+// statistics of its records (output.Read).
+func ReadResults(dir string, iqm bool) (*output.Results, error) {
 	e, err := ReadExperiment(dir)
 	if err != nil {
 		return nil, err
 	}
-	return output.Write(e)
+	return output.Read(e, iqm)
 }

@@ -157,7 +157,7 @@ const manyRuns = 100_000
 func (a *answer) partial(cmd *cobra.Command, why error) error {
 	var r *output.Results
 	write := func() (err error) {
-		r, err = output.Write(a.x)
+		r, err = output.Read(a.x, true)
 		return err
 	}
 	made := write
