@@ -117,9 +117,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	}
 	defer env.Close()
 	able := env.Abilities()
-	ofItsOwn := able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
-	changes := able.Models == nil && (ofItsOwn || vector.ModelNotes.Has(env)) // it has several models
-	if err := listed(d, "model", "the environment has models", able.Models != nil); err != nil && !changes {
+	if err := listed(d, "model", "the environment has models", able.Models != nil); err != nil && !vector.Changes(*d, env) {
 		return err
 	}
 	if able.Measures != nil {

@@ -530,7 +530,12 @@ func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
 		if err != nil {
 			continue
 		}
-		t, notes, err := DescribeTask(ctx, env)
+		d, err := p.Describe(ctx)
+		var notes []string
+		var t *result.Task
+		if err == nil {
+			t, notes, err = DescribeTask(ctx, d, env)
+		}
 		if env.Close() != nil || err != nil {
 			continue
 		}

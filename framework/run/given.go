@@ -44,7 +44,7 @@ func (x *Runner) given(ctx context.Context, m result.Metric) error {
 			if s := env.Abilities().Measures; s != nil && slices.ContainsFunc(s.Metrics, func(y framework.Metric) bool { return y.Name == string(m) }) {
 				return true, nil
 			}
-			models, err := modelsOf(ctx, env)
+			models, _, err := Models(ctx, env)
 			if err != nil || models == nil {
 				return false, err
 			}

@@ -20,10 +20,10 @@ const (
 	diameterStates = 200
 )
 
-// DescribeTask returns the known properties of a task, and the notes of its model. The
+// DescribeTask returns the known properties of a task of a plugin, and the notes of its model. The
 // environment must have been opened with two lanes. It returns nil if nothing is known.
-func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, []string, error) {
-	t, notes, err := describeModel(ctx, env)
+func DescribeTask(ctx context.Context, d vector.Description, env vector.Environment) (*result.Task, []string, error) {
+	t, notes, err := describeModel(ctx, d, env)
 	low, high := env.Spec().RewardLow, env.Spec().RewardHigh
 	if err != nil || math.IsInf(low, 0) && math.IsInf(high, 0) {
 		return t, notes, err
@@ -47,11 +47,11 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, []
 
 // describeModel returns no task if the environment does not give its model, or if it
 // differs between runs and has several states.
-func describeModel(ctx context.Context, env vector.Environment) (*result.Task, []string, error) {
-	if env.Abilities().Models == nil && vector.ModelNotes.Has(env) {
+func describeModel(ctx context.Context, d vector.Description, env vector.Environment) (*result.Task, []string, error) {
+	if vector.Changes(d, env) {
 		return describeChanging(ctx, env)
 	}
-	models, err := modelsOf(ctx, env)
+	models, drawn, err := Models(ctx, env)
 	if err != nil || models == nil {
 		return nil, nil, err
 	}
@@ -59,7 +59,7 @@ func describeModel(ctx context.Context, env vector.Environment) (*result.Task, [
 	if models[0].NumStates() == 1 {
 		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, notes, nil
 	}
-	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
+	if drawn {
 		return nil, notes, nil
 	}
 	return describe(models[0], env.Spec().Continuing), notes, nil
@@ -70,34 +70,40 @@ func describeChanging(ctx context.Context, env vector.Environment) (*result.Task
 	spec := env.Spec()
 	states, finite := spec.Observation.(space.Discrete)
 	actions, finitely := spec.Action.(space.Discrete)
-	notes, err := vector.ModelNotes.Ask(ctx, env, 0)
-	if err != nil || !finite || !finitely {
-		return nil, nil, err
+	if !finite || !finitely {
+		return nil, nil, nil
+	}
+	var notes []string
+	if vector.ModelNotes.Has(env) {
+		var err error
+		if notes, err = vector.ModelNotes.Ask(ctx, env, 0); err != nil {
+			return nil, nil, err
+		}
 	}
 	return &result.Task{States: int(states.N), Actions: int(actions.N), Continuing: spec.Continuing}, notes, nil
 }
 
-// modelsOf returns the models of both lanes; nil if the environment does not give them.
-func modelsOf(ctx context.Context, env vector.Environment) ([]*mdp.Tabular, error) {
+// Models returns the models of both lanes of an environment, and whether each run draws another one; nil if
+// the environment does not give them. The lanes have not been stepped.
+func Models(ctx context.Context, env vector.Environment) (models []*mdp.Tabular, drawn bool, err error) {
 	read := env.Abilities().Models
 	if read == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	in, out := vector.NewActions(env.Spec(), 2), vector.NewTimeSteps(env.Spec(), 2)
 	for i := range in.Signals { // the models are there once runs have begun
 		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)+1
 	}
 	if err := env.Step(ctx, in, &out); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	models, err := read(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("models: %w", err)
+	if models, err = read(ctx); err != nil {
+		return nil, false, fmt.Errorf("models: %w", err)
 	}
 	if len(models) != 2 || models[0] == nil {
-		return nil, nil
+		return nil, false, nil
 	}
-	return models, nil
+	return models, models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]), nil
 }
 
 // describe fills in the properties that can be computed, and leaves out the others.

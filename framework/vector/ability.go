@@ -48,6 +48,14 @@ var (
 	ModelNotes = &Ability[[]string, []string]{"model_notes", toJSON[[]string], fromJSON[[]string], nil}
 )
 
+// Changes says whether the task of an environment changes within a run: its plugin has models, and it has
+// none with these parameters, but measures its regret itself or has notes on several models.
+func Changes(d Description, env Environment) bool {
+	able := env.Abilities()
+	measures := able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
+	return able.Models == nil && slices.Contains(d.Abilities, "model") && (measures || ModelNotes.Has(env))
+}
+
 // copyAbilities are the abilities of single copies of environments.
 var copyAbilities = []copyAbility{
 	ofCopy(Render, framework.Renderer.Render),

@@ -27,12 +27,14 @@ type sample struct {
 	counts *mdp.Counts
 	starts []mdp.Weight // the first observations of the runs
 	steps  int          // taken in all; starts of episodes are none
+	series map[[2]int]*series
 }
 
 // transition is a step.
 type transition struct {
 	s, a, next int
 	reward     float64
+	cut        bool // the episode was truncated there, or the run ended
 }
 
 // observed is what is known of one lane.
@@ -55,7 +57,7 @@ func collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Poli
 	if err != nil {
 		return nil, err
 	}
-	runs, out := make([]observed, lanes), &sample{counts: counts}
+	runs, out := make([]observed, lanes), &sample{counts: counts, series: map[[2]int]*series{}}
 	seeds := seed.NewSource(root, spec.ID)
 	draws := make([]uint64, lanes) // streams of actions
 	for i := range lanes {
@@ -148,13 +150,23 @@ func (x *sample) see(r *observed, i int, in *vector.Actions, out *vector.TimeSte
 	if r.last == nil {
 		r.last = new(transition)
 	} else {
-		x.count(r.last)
+		x.count(r.last, i)
 	}
-	*r.last = transition{s: r.at, a: int(in.Actions.Int64[i]) - action, next: next, reward: out.Rewards[i]}
+	*r.last = transition{s: r.at, a: int(in.Actions.Int64[i]) - action, next: next, reward: out.Rewards[i], cut: out.Truncated[i]}
 	r.at, r.ending = next, out.Terminated[i] || out.Truncated[i]
 }
 
-func (x *sample) count(t *transition) { x.counts.Update(t.s, t.a, t.reward, t.next) }
+func (x *sample) count(t *transition, lane int) {
+	x.counts.Update(t.s, t.a, t.reward, t.next)
+	if t.cut { // where it leads follows from the time
+		return
+	}
+	at := [2]int{t.s, t.a}
+	if x.series[at] == nil {
+		x.series[at] = &series{last: map[int]outcome{}, counts: map[outcome]float64{}}
+	}
+	x.series[at].add(t, lane)
+}
 
 // left tells whether a step from an observation was counted.
 func (x *sample) left(s, actions int) bool {
@@ -178,14 +190,15 @@ func (x *sample) finish(runs []observed, observations, actions int) {
 			starts[r.first]++
 		}
 	}
-	for _, r := range runs {
+	for i, r := range runs {
 		if r.last == nil {
 			continue
 		}
 		if r.ending || !left[r.last.next] {
 			r.last.next = r.first
 		}
-		x.count(r.last)
+		r.last.cut = true
+		x.count(r.last, i)
 	}
 	for s, n := range starts {
 		if n > 0 {
@@ -196,8 +209,8 @@ func (x *sample) finish(runs []observed, observations, actions int) {
 
 // model is the one of observed frequencies and mean rewards. A state lacks the actions that
 // did not occur in it; one that did not occur is terminal.
-func (x *sample) model(name string, observations, actions int, note string) (*mdp.Tabular, error) {
-	d := mdp.Definition{Name: name, States: observations, Actions: actions, Initial: x.starts, Notes: []string{note}}
+func (x *sample) model(name string, observations, actions int, notes []string) (*mdp.Tabular, error) {
+	d := mdp.Definition{Name: name, States: observations, Actions: actions, Initial: x.starts, Notes: notes}
 	for s := range observations {
 		if !x.left(s, actions) {
 			d.Terminal = append(d.Terminal, s)
@@ -265,6 +278,10 @@ func (p *process) estimate(ctx context.Context, plugin vector.Plugin, params []b
 		return fmt.Errorf("%s: %w", f.env, err)
 	}
 	p.counts = x.counts
-	p.model, err = x.model(f.env+", estimated", n, m, fmt.Sprintf("the model is estimated from %d steps in %d runs with %s (--steps, --seed)", x.steps, estimateRuns, how))
+	notes := []string{fmt.Sprintf("the model is estimated from %d steps in %d runs with %s (--steps, --seed)", x.steps, estimateRuns, how)}
+	if x.differs() {
+		notes = append(notes, "the outcomes of an action in a state differ between runs or episodes more than chance explains: the task is drawn anew, or observations do not show all of its state, and the model is a mean that no agent meets")
+	}
+	p.model, err = x.model(f.env+", estimated", n, m, notes)
 	return err
 }

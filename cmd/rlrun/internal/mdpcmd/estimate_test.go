@@ -110,7 +110,7 @@ func TestCollect(t *testing.T) {
 			}
 		}
 	}
-	estimated := must.Get(got.model("places", 5, 2, "estimated"))(t)
+	estimated := must.Get(got.model("places", 5, 2, []string{"estimated"}))(t)
 	for s := range 4 {
 		for a := range 2 {
 			want := m.Reward(s, a)
@@ -157,7 +157,7 @@ func TestCollectThroughAProcess(t *testing.T) {
 				}
 			}
 		}
-		if _, err := x.model("places", 5, 2, "estimated"); err != nil {
+		if _, err := x.model("places", 5, 2, []string{"estimated"}); err != nil {
 			t.Errorf("%d steps: %v", steps, err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
@@ -89,6 +89,7 @@ type process struct {
 	restart bool            // episodes follow each other
 	over    []bool          // states that end an episode, if it has ends
 	counts  *mdp.Counts     // that an estimated model is made from, else nil
+	drawn   bool            // each run has another model
 
 	gamma   *float64 // the criterion: at most one of these
 	horizon *int
@@ -310,16 +311,15 @@ func (p *process) open(app *host.App, cmd *cobra.Command, f *mdpFlags) error {
 	if err != nil {
 		return err
 	}
-	env, err := plugin.OpenEnvironment(ctx, raw, 1)
+	env, err := plugin.OpenEnvironment(ctx, raw, 2)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer env.Close()
-	read := env.Abilities().Models
-	if read == nil && slices.Contains(d.Abilities, "model") { // see rltest: it has several
+	if vector.Changes(d, env) {
 		return cli.Usagef("%s changes within a run with these parameters, so that no one model is its task: leave out the parameter by which it changes, such as schedule, hazard or drift, or give each model to --model", name)
 	}
-	if read == nil {
+	if env.Abilities().Models == nil {
 		p.label = name
 		return p.estimate(ctx, plugin, raw, f)
 	}
@@ -328,17 +328,12 @@ func (p *process) open(app *host.App, cmd *cobra.Command, f *mdpFlags) error {
 			return cli.Usagef("--%s is for environments without a known model; %s has one", flag, name)
 		}
 	}
-	// The model of a lane is there once a run has begun.
-	in, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
-	in.Signals[0], in.Seeds[0] = vector.NewRun, 1
-	if err := env.Step(ctx, in, &out); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	models, err := read(ctx)
+	models, drawn, err := run.Models(ctx, env)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if len(models) != 1 || models[0] == nil {
+	p.drawn = drawn
+	if models == nil {
 		return cli.Usagef("%s has no known model with these parameters", name)
 	}
 	p.label, p.model = name, models[0]
@@ -352,6 +347,9 @@ func (p *process) open(app *host.App, cmd *cobra.Command, f *mdpFlags) error {
 func (p *process) notice(w io.Writer) {
 	for _, note := range p.model.Notes() {
 		fmt.Fprintf(w, "Notice: %s: %s.\n", p.label, note)
+	}
+	if p.drawn {
+		fmt.Fprintf(w, "Notice: %s draws another task in each run; this is the model of one of them.\n", p.label)
 	}
 }
 
