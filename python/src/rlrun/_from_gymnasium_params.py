@@ -22,7 +22,7 @@ from rlrun.errors import InvalidParams, Unsupported
 Env = gymnasium.Env[Any, Any]
 
 _STATEFUL = {gw.NormalizeObservation, gw.NormalizeReward}
-_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options", "remake")
+_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options", "remake", "masks")
 
 SCHEMA: dict[str, Any] = {
     "import": {
@@ -62,6 +62,11 @@ SCHEMA: dict[str, Any] = {
         "earlier ones, such as BipedalWalker-v3. Default: false.",
         "type": "boolean",
     },
+    "masks": {
+        "description": "Whether agents are told which actions are allowed: by action_mask of the info, or of an "
+        "observation that is a Dict of observation and action_mask, as PettingZoo has it. Default: false.",
+        "type": "boolean",
+    },
     "enumerate": {
         "description": "Whether spaces that are products of finite sets are numbered, as one Discrete, for tabular "
         "agents; the last factor runs fastest. Default: a Tuple of Discretes is, if it has at most 2^24 "
@@ -81,6 +86,7 @@ class Settings:
     reset_options: dict[str, Any] | None = None
     remake: bool = False
     modules: list[str] = dataclasses.field(default_factory=list)
+    masks: bool = False
 
     def wrap(self, env: Env) -> Env:
         """Put the wrappers around an environment, which is closed if one of them fails."""
@@ -96,7 +102,24 @@ class Settings:
                 env.close()
                 raise InvalidParams(f"wrapper {name} returned {wrapped!r}, must return an environment")
             env = wrapped
-        return env
+        parts = getattr(env.observation_space, "spaces", {}) if self.masks else {}
+        return _MaskOfObservation(env) if parts.keys() == {"observation", "action_mask"} else env
+
+
+class _MaskOfObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment whose observations have masks, as PettingZoo's do: it gives them in the info."""
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        self.observation_space = env.observation_space["observation"]  # type: ignore[index]
+
+    def reset(self, **kwargs: Any) -> Any:
+        both, info = self.env.reset(**kwargs)
+        return both["observation"], info | {"action_mask": both["action_mask"]}
+
+    def step(self, action: Any) -> Any:
+        both, *outcome, info = self.env.step(action)
+        return both["observation"], *outcome, info | {"action_mask": both["action_mask"]}
 
 
 def settings(values: dict[str, Any]) -> Settings:
@@ -125,8 +148,11 @@ def settings(values: dict[str, Any]) -> Settings:
     remake = values.get("remake", False)
     if not isinstance(remake, bool):
         raise InvalidParams(f"remake is {remake!r}, must be true or false")
+    masks = values.get("masks", False)
+    if not isinstance(masks, bool):
+        raise InvalidParams(f"masks is {masks!r}, must be true or false")
     layers = [_wrapper(i, w) for i, w in enumerate(wrappers)]
-    return Settings(arguments | kwargs, layers, numbered, options, remake, modules)
+    return Settings(arguments | kwargs, layers, numbered, options, remake, modules, masks)
 
 
 def load(name: str, missing: str = "") -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class EnvironmentLanes:
     @property
     def single(self) -> bool:
         """Whether these are single copies, all of which are in an episode."""
-        return self._all_live and isinstance(self.env, Copies)
+        return self._all_live and isinstance(self.env, Copies) and not self.spec.masks
 
     def proceed(self, actions: Array | list[int]) -> Steps | None:
         """Step single copies, all of which are in an episode; None if an action is invalid."""
@@ -149,6 +149,18 @@ class EnvironmentLanes:
         if ended.any():
             self._live[lanes] = ~ended
         return TimeSteps(observations, rewards, terminated, truncated)
+
+    def masks(self, signals: Signals | None, terminated: NDArray[np.bool_]) -> bytes:
+        """Return which actions are allowed after a step; none where a lane was left alone or has terminated."""
+        space = self.spec.action
+        if not isinstance(space, Discrete):
+            raise Unsupported("masks are for Discrete actions")
+        out = np.zeros((self.lanes, space.n), np.bool_)
+        lanes = among(~terminated if signals is None else (signals != IDLE) & ~terminated)
+        if lanes is not None:
+            shape = (len(numbers(lanes, self.lanes)), space.n)
+            out[lanes] = spaces.as_masks(self.env.action_masks(lanes), shape, "the action masks")
+        return out.tobytes()
 
     def measure(self, lane: int) -> list[float]:
         """Return the values of a lane's metrics."""
@@ -292,6 +304,15 @@ class Copies(OneByOne, VectorEnvironment):
         """Return a lane's model."""
         return self._copies[lane].model()
 
+    def action_masks(self, lanes: Lanes) -> Array:
+        """Ask each of these lanes which actions are allowed."""
+        shape = (cast(Discrete, self._spec.action).n,)
+        with self.noting() as note:
+            out = []
+            for note[0] in numbers(lanes, len(self._copies)):
+                out.append(spaces.as_masks(self._copies[note[0]].action_mask(), shape, "the action mask"))
+        return np.array(out)
+
     @property
     def metrics(self) -> Sequence[Metric]:  # type: ignore[override]
         """What the copies declare."""
@@ -373,11 +394,13 @@ class AgentLanes:
         self._all_learn = False  # every lane has begun, and none is in an evaluation
         self._observations = spaces.zeros(spec.observation, lanes)
         self._actions = spaces.zeros(spec.action, lanes)
+        self.masks: NDArray[np.bool_] | None = None
+        """Which actions are allowed in each lane, of the step to come; None without masks."""
 
     @property
     def single(self) -> bool:
         """Whether these are single copies, all of which have begun and none of which is in an evaluation."""
-        return self._all_learn and type(self.agent) is AgentCopies
+        return self._all_learn and type(self.agent) is AgentCopies and self.masks is None
 
     @property
     def last(self) -> tuple[Array, Array]:
@@ -437,6 +460,7 @@ class AgentLanes:
         if early.any():
             raise NeedsReset("a step before the lane's first run", lane=int(np.argmax(early)))
         going = among(learning)
+        self._tell(learning)
         if going is not None:
             self.agent.update(
                 going,
@@ -452,6 +476,7 @@ class AgentLanes:
         if fresh is not None:
             assert seeds is not None
             self.agent.begin(fresh, seeds[fresh])
+        self._tell((signals != IDLE) & ~learning)
         evaluating = signals == EVALUATE_EPISODE
         if evaluating.any() and not self.greedy:
             raise Unsupported("the agent has no greedy actions", lane=int(np.argmax(evaluating)))
@@ -459,6 +484,11 @@ class AgentLanes:
         self._evaluates = np.where((signals == IDLE) | stepped, self._evaluates, evaluating)
         acting: NDArray[np.bool_] = (signals != IDLE) & ~(stepped & (outcome.terminated | outcome.truncated))
         return acting
+
+    def _tell(self, lanes: NDArray[np.bool_]) -> None:
+        """Tell lanes which actions are allowed."""
+        if self.masks is not None and (told := among(lanes)) is not None:
+            self.agent.set_action_masks(told, self.masks[told])
 
     # The caller of the next update sees the pair that led to it: columns that went out
     # are not written to.
@@ -527,6 +557,13 @@ class AgentLanes:
 def overrides(cls: type, base: type, method: str) -> bool:
     """Say whether a class has a method of its own in place of its base's."""
     return getattr(cls, method) is not getattr(base, method)
+
+
+def reads_masks(agent: VectorAgent) -> bool:
+    """Say whether an opened agent reads masks."""
+    if isinstance(agent, AgentCopies):
+        return agent.reads_masks
+    return overrides(type(agent), VectorAgent, "set_action_masks")
 
 
 def agent_is_greedy(agent: VectorAgent) -> bool:
@@ -636,6 +673,7 @@ class AgentCopies(OneByOne, VectorAgent):
         assert spare is not None
         self.metrics = spare.metrics
         self.greedy = overrides(type(spare), Agent, "select_greedy_action")
+        self.reads_masks = overrides(type(spare), Agent, "set_action_mask")
         try:
             spare.begin(spec, 0)
         finally:
@@ -653,6 +691,12 @@ class AgentCopies(OneByOne, VectorAgent):
                 note[0] = lane
                 self._end(lane)
                 self._copies[lane] = self._fresh(int(seeds[k]))
+
+    def set_action_masks(self, lanes: Lanes, masks: NDArray[np.bool_]) -> None:
+        """Tell each of these lanes which actions are allowed."""
+        with self.noting() as note:
+            for k, note[0] in enumerate(numbers(lanes, len(self._copies))):
+                self._copy(note[0]).set_action_mask(masks[k])
 
     def select_actions(self, lanes: Lanes, observations: Array) -> Array:
         """Ask each of these lanes for an action."""
@@ -795,3 +839,16 @@ def with_id(spec: object, plugin: str) -> Spec:
         cure = " (write @property above def spec)" if callable(spec) else ""
         raise TypeError(f"spec of {plugin} must be an rlrun.Spec, not a {type(spec).__name__}{cure}")
     return spec if spec.id else dataclasses.replace(spec, id=plugin)
+
+
+def spec_with_masks(spec: Spec, env: VectorEnvironment) -> Spec:
+    """Say in a spec whether the environment has masks."""
+    if isinstance(env, Copies):
+        has = overrides(type(env.each[0]), Environment, "action_mask")
+    else:
+        has = overrides(type(env), VectorEnvironment, "action_masks")
+    if has and not isinstance(spec.action, Discrete):
+        raise TypeError(
+            f"{spec.id} has action masks, and its actions are {spec.action}: masks are for Discrete actions"
+        )
+    return dataclasses.replace(spec, masks=has)

@@ -25,6 +25,8 @@ from rlrun._lanes import (
     Seeds,
     Signals,
     Steps,
+    reads_masks,
+    spec_with_masks,
     with_id,
 )
 from rlrun._pb import plugin_pb2 as pb
@@ -77,6 +79,7 @@ class _EnvironmentInstance:
         with self.lock:
             try:
                 out = self.lanes.step(signals, seeds, actions)
+                masks = self.lanes.masks(signals, out.terminated) if self.spec.masks else b""
             except BaseException as e:
                 return pb.EnvironmentReply(error=failure(e), step=m.step)
             return pb.EnvironmentReply(
@@ -84,6 +87,7 @@ class _EnvironmentInstance:
                 rewards=spaces.to_bytes(out.rewards),
                 terminated=out.terminated.tobytes() if out.terminated.any() else b"",
                 truncated=out.truncated.tobytes() if out.truncated.any() else b"",
+                masks=masks,
                 step=m.step,
             )
 
@@ -131,7 +135,7 @@ class _AgentInstance:
         with self.lock:
             actions: NDArray[Any] | list[int]
             try:
-                if not m.signals and self.lanes.single:
+                if not m.signals and self.lanes.single and not m.masks:
                     actions = self.lanes.proceed(self.outcome(m))
                 else:
                     actions = self.lanes.step(*self.feedback(m))
@@ -156,6 +160,8 @@ class _AgentInstance:
     def feedback(self, m: pb.AgentRequest) -> tuple[Signals, Seeds | None, TimeSteps]:
         n = self.lanes.lanes
         signals = _signals(m.signals, n, EVALUATE_EPISODE)
+        if isinstance(space := self.spec.action, spaces.Discrete) and self.spec.masks:
+            self.lanes.masks = _flags(m.masks, n * space.n, "masks").reshape(n, space.n)
         return (
             signals,
             _seeds(m.seeds, signals, NEW_RUN),
@@ -238,7 +244,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
             env = plugin.environment(request.params)
             if request.lanes <= FEW_LANES and (copies := getattr(env, "copies", None)):
                 env = copies()
-            spec = with_id(env.spec, plugin.description.id)
+            spec = spec_with_masks(with_id(env.spec, plugin.description.id), env)
             models = getattr(env, "has_model", "model" in plugin.description.abilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
             return pb.OpenEnvironmentReply(
@@ -263,6 +269,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
                 instance=handle,
                 options=options,
                 greedy=instance.lanes.greedy,
+                masks=reads_masks(agent),
                 metrics=[m.to_proto() for m in agent.metrics],
                 abilities=_abilities.of(self._plugin.description.abilities),
             )

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
 from rlrun import spaces
 from rlrun._gymnasium_spaces import to_gymnasium
@@ -80,7 +81,11 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         self._observations = self._observations.copy()
         self._observations[mask] = out.observations[mask]
         self._ended = self._ended & ~mask
-        return self._observations.copy(), {}
+        return self._observations.copy(), self._info(mask)
+
+    def _info(self, lanes: NDArray[np.bool_]) -> dict[str, Any]:
+        masks = self._lanes.client.masks
+        return {} if masks is None else {"action_mask": masks, "_action_mask": lanes.copy()}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every lane whose episode goes on, and start the others anew."""
@@ -108,7 +113,8 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         out = self._lanes.client.step(signals, seeds, column)
         self._ended = out.terminated | out.truncated
         self._observations = out.observations
-        return out.observations.copy(), out.rewards.copy(), out.terminated.copy(), out.truncated.copy(), {}
+        info = self._info(np.ones(self.num_envs, np.bool_))
+        return out.observations.copy(), out.rewards.copy(), out.terminated.copy(), out.truncated.copy(), info
 
     def render(self) -> Any:
         """Draw every lane."""

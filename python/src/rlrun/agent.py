@@ -63,6 +63,14 @@ class Agent(_Described, ABC):
     def update(self, transition: Transition) -> None:
         """Learn from a step. It is not called while the host evaluates the agent."""
 
+    def set_action_mask(self, mask: NDArray[np.bool_]) -> None:
+        """Take which actions are allowed, of a Discrete space in its order.
+
+        It is called before select_action, for its observation, and before update, for its next_observation.
+        Environments with masks (``spec.masks``) refuse agents that do not override it.
+        """
+        raise NotImplementedError
+
     def select_greedy_action(self, observation: Any) -> Any:
         """Return the action that the agent estimates to be best, without exploration.
 
@@ -128,6 +136,10 @@ class VectorAgent(_Described, ABC):
     @abstractmethod
     def update(self, lanes: Lanes, transitions: Transitions) -> None:
         """Learn from a step of each of these lanes. It is not called while the host evaluates the agent."""
+
+    def set_action_masks(self, lanes: Lanes, masks: NDArray[np.bool_]) -> None:
+        """Take which actions are allowed in each of these lanes, a row each, as an agent's set_action_mask does."""
+        raise NotImplementedError
 
     def select_greedy_actions(self, lanes: Lanes, observations: Array) -> Array:
         """Return, for each of these lanes, the action that it estimates to be best, without exploration.

@@ -280,6 +280,8 @@ class EnvironmentClient:
         self._requests: queue.SimpleQueue[pb.EnvironmentRequest | None] = queue.SimpleQueue()
         self._replies = process.stub.StepEnvironment(iter(self._requests.get, None))
         self._closed = False
+        self.masks: NDArray[np.int8] | None = None
+        """Which actions each lane may take next, 0 or 1; None without masks."""
 
     def step(self, signals: NDArray[np.uint8], seeds: NDArray[np.uint64] | None, actions: Array) -> TimeSteps:
         """Step every lane as its signal says."""
@@ -313,6 +315,8 @@ class EnvironmentClient:
             )
         except ValueError as e:
             raise self._process._failure(str(e)) from None
+        if isinstance(actions_of := self.spec.action, spaces.Discrete) and self.spec.masks:
+            self.masks = _column(reply.masks, "u1", n * actions_of.n).astype(np.int8).reshape(n, -1)
         stepped = signals != IDLE
         for bad, what in (
             (self.spec.observation.outside(out.observations), f"observation is not in {self.spec.observation}"),

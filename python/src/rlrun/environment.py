@@ -29,7 +29,8 @@ class Spec:
     ``id`` is filled in from the environment's class. ``steps`` is the number of steps
     of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
     known. If the run begins with a saved agent, the steps from which that has learned
-    before count, too. Environments leave it 0.
+    before count, too. Environments leave it 0. ``masks`` says that observations come with
+    masks of the allowed actions; it is set where an environment has ``action_mask``.
     """
 
     observation: Space
@@ -39,6 +40,7 @@ class Spec:
     continuing: bool = False
     id: str = ""
     steps: int = 0
+    masks: bool = False
 
     def __post_init__(self) -> None:
         spaces.check(self.observation, "the space of observations in an rlrun.Spec")
@@ -63,6 +65,7 @@ class Spec:
             reward_high=self.reward_high,
             continuing=self.continuing,
             steps=self.steps,
+            masks=self.masks,
         )
 
     @staticmethod
@@ -76,6 +79,7 @@ class Spec:
             continuing=message.continuing,
             id=message.id,
             steps=message.steps,
+            masks=message.masks,
         )
 
 
@@ -273,6 +277,14 @@ class Environment(_Described, ABC):
         """
         raise NotImplementedError
 
+    def action_mask(self) -> Array:
+        """Return which actions are allowed in the current state: n truth values, or 0 and 1, for Discrete(n).
+
+        It is called after reset and every step. At least one action is allowed unless the episode has
+        terminated. Environments whose states may lack actions override this.
+        """
+        raise NotImplementedError
+
     def action_names(self) -> Sequence[str]:
         """Return a name for every action of a Discrete space, in its order.
 
@@ -325,6 +337,10 @@ class VectorEnvironment(_Described, ABC):
 
     def render_frame(self, lane: int) -> Array:
         """Draw a lane's current state as a picture: uint8 of shape (height, width, 3)."""
+        raise NotImplementedError
+
+    def action_masks(self, lanes: Lanes) -> Array:
+        """Return which actions are allowed in each of these lanes: a row of n for Discrete(n)."""
         raise NotImplementedError
 
     def action_names(self, lane: int) -> Sequence[str]:

@@ -152,19 +152,17 @@ class GymnasiumPlugin:
         first = self._make(chosen)
         try:
             spec, model = spec_of(first, chosen.enumerate), model_of(first)
-            bits, shares = probe(first, chosen.reset_options)
+            bits, shares = probe(first, chosen.reset_options, masks=chosen.masks)
         finally:
             _close(first)
-        batch = None
-        if not chosen.wrappers and not chosen.remake:
+        batch, kind = None, MaskedBridge if chosen.masks else Bridge
+        if not chosen.wrappers and not chosen.remake and not chosen.masks:
             batch = batch_of(registered, chosen.arguments, spec)
             spec = batch.spec if batch else spec
 
         def make_copies() -> Copies:
             copies = Copies(
-                lambda: Bridge(
-                    lambda: self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter
-                )
+                lambda: kind(lambda: self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter)
             )
             copies.has_model = model is not None  # type: ignore[attr-defined]
             return copies
@@ -306,7 +304,7 @@ PROBED = 5
 """How many steps of an environment are made to see whether it draws from the generators that a process shares."""
 
 
-def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple[int, bool]:
+def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None, *, masks: bool = False) -> tuple[int, bool]:
     """Return how many bits an environment's seeds have, and whether it draws from shared random generators.
 
     An environment that cannot be reset raises InvalidParams, one whose rewards are several numbers Unsupported.
@@ -319,7 +317,7 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple
             env.action_space.seed(0)
             _random_states.seed(1)
             before = pickle.dumps(_random_states.read())
-            env.reset(seed=1, options=options)
+            _, info = env.reset(seed=1, options=options)
         except Exception as e:  # whatever the environment's code raises
             tell(e)
             cure = "If it needs options, give the parameter reset_options"
@@ -328,6 +326,12 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple
             elif _resets(env, 1, options):
                 cure = f"It takes the seed 1, but none of {WIDTHS[-1]} bits. Name a wrapper that shortens it, {OWN}"
             raise InvalidParams(f"{env.spec and env.spec.id} cannot be reset: {type(e).__name__}: {e}. {cure}") from e
+        if masks and "action_mask" not in info:
+            have = f"has {', '.join(map(str, info))}" if info else "is empty"
+            raise InvalidParams(
+                f"masks is true, and {env.spec and env.spec.id} gives none: the info of its reset {have}, and needs "
+                "action_mask. Leave masks out, or name a wrapper that adds it"
+            )
         reward: Any = 0
         with contextlib.suppress(Exception, SystemExit):  # it is told when it is stepped
             for _ in range(PROBED):
@@ -388,6 +392,7 @@ class Bridge(Environment):
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise InvalidAnswer(f"reset returned {_brief(answer)}, must return a tuple of 2: {OLD}")
         _check_info("reset", answer[1])
+        self._info = answer[1]
         return self._encode(answer[0])
 
     def step(self, action: Any) -> TimeStep:
@@ -402,6 +407,7 @@ class Bridge(Environment):
         observation, reward, terminated, truncated, info = answer
         if type(info) is not dict:
             _check_info("step", info)
+        self._info = info
         if type(reward) is not float:
             check_reward(reward)
         if type(terminated) is not bool or type(truncated) is not bool:
@@ -448,6 +454,17 @@ class Bridge(Environment):
     def close(self) -> None:
         """Close the environment."""
         _close(self._env)
+
+
+class MaskedBridge(Bridge):
+    """One copy, whose infos have masks."""
+
+    def action_mask(self) -> Array:
+        """Return the mask in the last info."""
+        if "action_mask" not in self._info:
+            raise InvalidAnswer("the info has no action_mask, and that of the first reset had one")
+        mask: Array = self._info["action_mask"]
+        return mask
 
 
 MANY = "mo_gymnasium.wrappers:LinearReward, or a function of yours that takes and returns an environment"

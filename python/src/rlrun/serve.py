@@ -142,7 +142,8 @@ def _listed_abilities(cls: type) -> list[str]:
         methods, abilities = {"model": ["model"]}, _abilities.ENVIRONMENT
     else:
         greedy = "select_greedy_action" if base is Agent else "select_greedy_actions"
-        methods, abilities = {"greedy": [greedy]}, _abilities.AGENT
+        mask = "set_action_mask" if base is Agent else "set_action_masks"
+        methods, abilities = {"greedy": [greedy], "masks": [mask]}, _abilities.AGENT
     for ability in abilities:
         methods.setdefault(ability.listed, []).append(ability.method)
     if issubclass(cls, Agent):  # which all have save and load

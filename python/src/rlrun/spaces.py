@@ -375,6 +375,14 @@ def as_flags(values: Any, lanes: int, name: str) -> NDArray[np.bool_]:
     return array if array.dtype == np.bool_ else array.astype(np.bool_)
 
 
+def as_masks(values: Any, shape: tuple[int, ...], name: str) -> NDArray[np.bool_]:
+    """Return what was answered as masks of actions."""
+    array = as_array(values, shape, name)
+    if not _flags(array):
+        raise InvalidAnswer(f"{name} is {shown(array.tolist())}, must be of True and False, or of 0 and 1")
+    return array.astype(np.bool_)
+
+
 def _flags(array: Array) -> bool:
     """Say whether an array has flags: of bool, or integers that are 0 and 1."""
     return array.dtype.kind == "b" or (array.dtype.kind in "iu" and bool(((array == 0) | (array == 1)).all()))

@@ -167,7 +167,7 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         signal = NEW_EPISODE if self._begun and seed is None else NEW_RUN
         self._begun = True
         out = lanes.client.step(np.full(1, signal, np.uint8), np.array([episode(self.np_random)]), lanes.actions)
-        return self._value(out.observations), {}
+        return self._value(out.observations), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take an action."""
@@ -183,8 +183,12 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
             float(out.rewards[0]),
             bool(out.terminated[0]),
             bool(out.truncated[0]),
-            {},
+            self._info(),
         )
+
+    def _info(self) -> dict[str, Any]:
+        masks = self._lanes.client.masks
+        return {} if masks is None else {"action_mask": masks[0]}
 
     def _value(self, observations: Array) -> Any:
         space = self._lanes.spec.observation
