@@ -89,38 +89,30 @@ func restore(fresh any, b []byte, held []reflect.Type) (err error) {
 	return nil
 }
 
-// uint writes x, or reads and returns another; so do the next three.
-func (w *walker) uint(x uint64) uint64 {
+// number writes x, or reads and returns another.
+func number[T any](w *walker, x T, write func([]byte, T) []byte, read func([]byte) (T, int)) T {
 	if !w.reads {
-		w.b = binary.AppendUvarint(w.b, x)
+		w.b = write(w.b, x)
 		return x
 	}
-	x, k := binary.Uvarint(w.b)
+	x, k := read(w.b)
 	w.require(k > 0)
 	w.b = w.b[k:]
 	return x
 }
 
-func (w *walker) int(x int64) int64 {
-	if !w.reads {
-		w.b = binary.AppendVarint(w.b, x)
-		return x
-	}
-	x, k := binary.Varint(w.b)
-	w.require(k > 0)
-	w.b = w.b[k:]
-	return x
-}
+func (w *walker) uint(x uint64) uint64 { return number(w, x, binary.AppendUvarint, binary.Uvarint) }
 
+func (w *walker) int(x int64) int64 { return number(w, x, binary.AppendVarint, binary.Varint) }
+
+// word is uint in eight bytes.
 func (w *walker) word(x uint64) uint64 {
-	if !w.reads {
-		w.b = binary.LittleEndian.AppendUint64(w.b, x)
-		return x
-	}
-	w.require(len(w.b) >= 8)
-	x = binary.LittleEndian.Uint64(w.b)
-	w.b = w.b[8:]
-	return x
+	return number(w, x, binary.LittleEndian.AppendUint64, func(b []byte) (uint64, int) {
+		if len(b) < 8 {
+			return 0, 0
+		}
+		return binary.LittleEndian.Uint64(b), 8
+	})
 }
 
 func (w *walker) text(s string) string {

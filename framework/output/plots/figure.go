@@ -130,14 +130,10 @@ type layout struct {
 }
 
 func (f *Figure) layout() (*layout, error) {
-	if err := f.check(); err != nil {
+	p, err := f.plot()
+	if err != nil {
 		return nil, err
 	}
-	shown := f
-	if f.LogY {
-		shown = f.logarithms()
-	}
-	p := shown.plot()
 	l := &layout{plot: p, legend: newLegend(f)}
 	l.width, l.height = axesWidth+2*margin, axesHeight+2*margin
 	if l.legend.beside {
@@ -254,7 +250,14 @@ func logarithmTicks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-func (f *Figure) plot() *plot.Plot {
+// plot returns the axes with the lines.
+func (f *Figure) plot() (*plot.Plot, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if f.LogY {
+		f = f.logarithms()
+	}
 	p := plot.New()
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font = sans(11)
@@ -309,7 +312,7 @@ func (f *Figure) plot() *plot.Plot {
 	if f.LogY {
 		p.Y.Tick.Marker = plot.TickerFunc(logarithmTicks)
 	}
-	return p
+	return p, nil
 }
 
 // ranges are those of the lines and levels. A band counts at most to the lines'

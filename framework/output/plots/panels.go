@@ -159,14 +159,10 @@ func (p *Panels) layout() (*panelsLayout, error) {
 	l.titleStyle, l.panelStyle = headline(13), headline(11)
 	all := &Figure{} // its legend has every line that a panel has
 	for _, f := range p.Figures {
-		if err := f.check(); err != nil {
+		plot, err := f.plot()
+		if err != nil {
 			return nil, err
 		}
-		shown := f
-		if f.LogY {
-			shown = f.logarithms()
-		}
-		plot := shown.plot()
 		plot.X.Label.Text, plot.Y.Label.Text = "", "" // they stand in the title
 		plot.X.Tick.Marker, plot.Y.Tick.Marker = sparse(plot.X.Tick.Marker, 4), sparse(plot.Y.Tick.Marker, 6)
 		l.plots = append(l.plots, plot)

@@ -145,17 +145,25 @@ func (f *mdpFlags) addOutput(cmd *cobra.Command, plot string) {
 	}
 }
 
-// answer is what a command has found.
+// answer is what a command has found. One whose command has --plot has a method plot.
 type answer interface {
-	plot(file string) error
 	json() map[string]any
 	print(w io.Writer) error
 }
 
-// show gives an answer as the flags say.
-func (f *mdpFlags) show(cmd *cobra.Command, a answer) error {
+// answer reads the model, finds the policy, and gives what find finds as the flags say.
+func (f *mdpFlags) answer(app *host.App, cmd *cobra.Command, find func(p *process) (answer, error)) error {
+	p, err := f.process(app, cmd)
+	if err != nil {
+		return err
+	}
+	a, err := find(p)
+	p.announced()
+	if err != nil {
+		return err
+	}
 	if f.plot != "" {
-		if err := a.plot(f.plot); err != nil {
+		if err := a.(interface{ plot(file string) error }).plot(f.plot); err != nil {
 			return err
 		}
 	}

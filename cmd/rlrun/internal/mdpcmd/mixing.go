@@ -93,16 +93,7 @@ func newMixing(app *host.App) *cobra.Command {
 			case fs.Changed("epsilon") && !(o.Epsilon > 0 && !math.IsInf(o.Epsilon, 0)):
 				return cli.Usagef("--epsilon must be a positive number, not %s", cli.Given(o.Epsilon))
 			}
-			p, err := f.process(app, cmd)
-			if err != nil {
-				return err
-			}
-			q, err := p.forgetting(cmd.Context(), o)
-			p.announced()
-			if err != nil {
-				return err
-			}
-			return f.show(cmd, q)
+			return f.answer(app, cmd, func(p *process) (answer, error) { return p.forgetting(cmd.Context(), o) })
 		},
 	}
 	f.add(app, cmd)

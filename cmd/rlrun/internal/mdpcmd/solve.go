@@ -57,16 +57,7 @@ func newSolve(app *host.App) *cobra.Command {
   rlrun mdp solve --model model.json --policy uniform --json`,
 		Args: cli.Arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := f.process(app, cmd)
-			if err != nil {
-				return err
-			}
-			q, err := p.evaluate()
-			p.announced()
-			if err != nil {
-				return err
-			}
-			return f.show(cmd, q)
+			return f.answer(app, cmd, func(p *process) (answer, error) { return p.evaluate() })
 		},
 	}
 	f.add(app, cmd)

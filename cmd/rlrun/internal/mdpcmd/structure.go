@@ -73,19 +73,7 @@ func newStructure(app *host.App) *cobra.Command {
   rlrun mdp structure --model model.json --json`,
 		Args: cli.Arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := f.process(app, cmd)
-			if err != nil {
-				return err
-			}
-			q, err := p.connections(far)
-			p.announced()
-			if err != nil {
-				return err
-			}
-			if f.json {
-				return cli.WriteJSON(cmd.OutOrStdout(), q.json())
-			}
-			return q.print(cmd.OutOrStdout())
+			return f.answer(app, cmd, func(p *process) (answer, error) { return p.connections(far) })
 		},
 	}
 	f.add(app, cmd)

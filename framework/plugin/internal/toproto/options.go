@@ -47,17 +47,8 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 		r.Members = appendUint32(r.Members, uint32(k))
 		r.Greedy = appendUint32(r.Greedy, uint32(p.Greedy))
 		for _, a := range p.Arms {
-			number, sent := names[a.Name]
-			if !sent {
-				number = uint32(len(names))
-				names[a.Name] = number
-				r.Names = append(r.Names, a.Name)
-			}
+			number, reveal := option(&a, names, &r.Names)
 			r.Options = appendUint32(r.Options, number)
-			reveal := -1.0
-			if a.Class == options.Uninformed {
-				reveal = a.RevealProbability
-			}
 			r.Reveals = space.AppendNumbers(r.Reveals, []float64{reveal})
 			if holds {
 				r.Holds = appendUint32(r.Holds, uint32(a.Steps))
@@ -81,6 +72,21 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 		}
 	}
 	return nil
+}
+
+// option returns the number of an option's name, which is added to fresh unless names has it, and
+// its probability of revealing, −1 if it has none.
+func option(a *options.Arm, names map[string]uint32, fresh *[]string) (number uint32, reveal float64) {
+	number, sent := names[a.Name]
+	if !sent {
+		number = uint32(len(names))
+		names[a.Name] = number
+		*fresh = append(*fresh, a.Name)
+	}
+	if a.Class == options.Uninformed {
+		return number, a.RevealProbability
+	}
+	return number, -1
 }
 
 func invalid(lane int, format string, args ...any) error {

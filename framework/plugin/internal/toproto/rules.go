@@ -35,17 +35,8 @@ func Questions(m *pb.RuleRequest, questions []options.Question, names map[string
 		m.Features = space.AppendNumbers(m.Features, q.Features)
 		for x := range q.Arms {
 			a := &q.Arms[x]
-			at, sent := names[a.Name]
-			if !sent {
-				at = uint32(len(names))
-				names[a.Name] = at
-				m.Names = append(m.Names, a.Name)
-			}
+			at, reveal := option(a, names, &m.Names)
 			m.Options = appendUint32(m.Options, at)
-			reveal := -1.0
-			if a.Class == options.Uninformed {
-				reveal = a.RevealProbability
-			}
 			number(&m.Reveals, reveal)
 			short(&m.Holds, q.Steps(x))
 			var t options.Trial
