@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
-	"golang.org/x/text/width"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rlrun/rlrun/internal/printable"
 	"github.com/rlrun/rlrun/internal/spelling"
@@ -121,47 +120,18 @@ func Columns(rows [][]string) string {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], TextWidth(cell))
+			widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(cell))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
 		line := "  "
 		for i, cell := range row {
-			line += cell + strings.Repeat(" ", widths[i]-TextWidth(cell)+3)
+			line += text.Pad(cell, widths[i]+3, ' ')
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
-}
-
-// TextWidth is the number of columns that a text takes on a terminal.
-func TextWidth(s string) (columns int) {
-	for _, r := range s {
-		columns += runeWidth(r)
-	}
-	return columns
-}
-
-// CutText returns as much of the beginning of a text as fits into so many columns.
-func CutText(s string, columns int) string {
-	for i, r := range s {
-		if columns -= runeWidth(r); columns < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-func runeWidth(r rune) int {
-	kind := width.LookupRune(r).Kind()
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return 0
-	case kind == width.EastAsianWide, kind == width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }
 
 // Printable replaces characters that a terminal would obey, or that would change

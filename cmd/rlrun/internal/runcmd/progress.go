@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
+
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/run"
@@ -146,14 +148,13 @@ func (p *progress) draw(width int) {
 	if width <= 0 {
 		return
 	}
-	text := p.bar(min(20, width/4)) + "  " + p.line()
-	text = cli.CutText(text, width-1)
+	line := text.Trim(p.bar(min(20, width/4))+"  "+p.line(), width-1)
 	up := ""
 	if rows := (p.drawn + width - 1) / width; rows > 1 {
 		up = fmt.Sprintf("\x1b[%dA", rows-1)
 	}
-	p.drawn = cli.TextWidth(text)
-	fmt.Fprint(p.w, up+"\r\x1b[J"+text)
+	p.drawn = text.StringWidthWithoutEscSequences(line)
+	fmt.Fprint(p.w, up+"\r\x1b[J"+line)
 }
 
 // bar draws the share that is done.
