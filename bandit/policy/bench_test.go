@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -130,5 +132,22 @@ func BenchmarkPlain(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+// BenchmarkUCB1Peer is UCB1 and a program in C++ that looks at all arms.
+func BenchmarkUCB1Peer(b *testing.B) {
+	peer := filepath.Join(b.TempDir(), "ucb1")
+	if said, err := exec.Command("g++", "-O2", "-march=native", "-o", peer, "testdata/ucb1.cc").CombinedOutput(); err != nil {
+		b.Skipf("g++: %v: %s", err, said)
+	}
+	for _, arms := range []int{16, 128, 256} {
+		b.Run(fmt.Sprintf("arms=%d", arms), func(b *testing.B) {
+			own, other := benchUCB1.run(b, arms, 1), 0.0
+			must.Get(fmt.Sscan(string(must.Get(exec.Command(peer, fmt.Sprint(arms)).Output())(b)), &other))(b)
+			b.ReportMetric(own, "ns/step")
+			b.ReportMetric(other, "C++-ns/step")
+			b.ReportMetric(own/other, "times-C++")
+		})
 	}
 }

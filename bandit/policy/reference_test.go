@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 const worlds = 150
@@ -211,6 +212,25 @@ func TestRisingPlainly(t *testing.T) {
 			return argmax(w.arms, func(i int) float64 { return p.index(i, p.level(float64(p.now))) })
 		})
 	})
+	for seed := range uint64(40) { // rewards that are never equal, and such that often are
+		many := Task{Arms: fewArms + 1 + int(seed)*4, Low: 0, High: 1}
+		p, plain, rng := must.Get(New(UCB1{}, nil, many, nil))(t).(*shortlist), newUCB1(many.Arms, 1, 2), newRNG(seed)
+		for step := range 3000 {
+			got, want := p.SelectArm(nil), plain.SelectArm(nil)
+			if got != want {
+				t.Fatalf("seed %d, step %d: arm %d, want %d", seed, step, got, want)
+			}
+			reward := rng.Float64()
+			if seed%2 == 0 {
+				reward = math.Round(reward)
+			}
+			if step%50 == 0 {
+				got = rng.IntN(many.Arms) // somebody else's choice
+			}
+			p.Update(got, reward, nil)
+			plain.Update(got, reward, nil)
+		}
+	}
 	for seed := range uint64(20) {
 		w := newWorld(t, seed)
 		w.wild = false
