@@ -82,7 +82,7 @@ func setEffects(s *jsonschema.Schema, prefix string, effects map[string]string) 
 	}
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
 		if effect := effects[prefix+p.Key]; effect != "" {
-			p.Value.Description = strings.TrimSpace(p.Value.Description + " Only with " + effect + ".")
+			p.Value.Description = strings.TrimSpace(p.Value.Description + " Only " + effect + ".")
 		}
 		setEffects(p.Value, prefix+p.Key+".", effects)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/loop"
@@ -214,9 +215,9 @@ func (c Component) sweep() ([]Component, error) {
 				s := base
 				var err error
 				if inside, ok := strings.CutPrefix(key, SweptExploration); ok {
-					s.Exploration, err = base.Exploration.with(strings.Split(inside, "."), v)
+					s.Exploration, err = base.Exploration.with(SweptPath(inside), v)
 				} else {
-					s.Params, err = SetParam(base.Params, strings.Split(key, "."), v)
+					s.Params, err = SetParam(base.Params, SweptPath(key), v)
 				}
 				if err != nil {
 					return nil, At(err, "sweep", key)
@@ -287,10 +288,32 @@ func (c *Component) Label() string {
 	return c.Plugin + " " + c.Exploration.Label()
 }
 
-// SetParam returns params, an object or empty, with the value at path replaced, as a sweep
+// SweptPath divides a key of a sweep, such as options[1].params.k.
+func SweptPath(key string) []string {
+	return strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+}
+
+// SetParam returns params, an object, a list or empty, with the value at path replaced, as a sweep
 // does. Everything else is kept byte for byte.
 func SetParam(params json.RawMessage, path []string, v json.RawMessage) (json.RawMessage, error) {
 	object := map[string]json.RawMessage{}
+	var list []json.RawMessage
+	if json.Unmarshal(params, &list) == nil && list != nil {
+		i, err := strconv.Atoi(path[0])
+		if err != nil || i < 0 || i >= len(list) {
+			return nil, fmt.Errorf("%q is no entry of a list of %d; they count from 0", path[0], len(list))
+		}
+		if len(path) > 1 {
+			if bytes.HasPrefix(list[i], []byte(`"`)) { // a plugin of options without params
+				list[i] = slices.Concat([]byte(`{"plugin":`), list[i], []byte("}"))
+			}
+			if v, err = SetParam(list[i], path[1:], v); err != nil {
+				return nil, err
+			}
+		}
+		list[i] = v
+		return json.Marshal(list)
+	}
 	if len(bytes.TrimSpace(params)) > 0 {
 		if err := json.Unmarshal(params, &object); err != nil || object == nil { // null
 			return nil, fmt.Errorf("%q is not inside a mapping", path[0])

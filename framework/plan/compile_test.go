@@ -128,3 +128,21 @@ func TestSweptNamesSurviveTheFile(t *testing.T) {
 		t.Errorf("agents %q, they were %q", got, want)
 	}
 }
+
+// A sweep reaches into lists: an entry, or a parameter of a source of options that is named alone.
+func TestSweepsReachIntoLists(t *testing.T) {
+	for _, c := range []struct{ params, key, want string }{
+		{`{"means":[1,2]}`, "means[1]", `{"means":[1,5]}`},
+		{`{"options":["greedy","./a.py"]}`, "options[1].params.k", `{"options":["greedy",{"params":{"k":5},"plugin":"./a.py"}]}`},
+		{`{"options":[{"plugin":"./a.py","params":{"j":1}}]}`, "options[0].params.k", `{"options":[{"params":{"j":1,"k":5},"plugin":"./a.py"}]}`},
+	} {
+		if got, err := SetParam(json.RawMessage(c.params), SweptPath(c.key), json.RawMessage("5")); err != nil || string(got) != c.want {
+			t.Errorf("%s of %s: %s, %v", c.key, c.params, got, err)
+		}
+	}
+	for _, key := range []string{"means[2]", "means[-1]", "means.x"} {
+		if got, err := SetParam(json.RawMessage(`{"means":[1,2]}`), SweptPath(key), nil); err == nil {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}

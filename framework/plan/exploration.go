@@ -115,7 +115,7 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 	kinds.Items = new(jsonschema.Schema)
 	names = either(kinds.Items)
 	parameters := jsonschema.NewProperties()
-	parameters.Set("plugin", &jsonschema.Schema{Type: "string", Pattern: outside})
+	parameters.Set("plugin", &jsonschema.Schema{Type: "string"})
 	parameters.Set("params", &jsonschema.Schema{Type: "object"})
 	kinds.Items.AnyOf = append(kinds.Items.AnyOf, &jsonschema.Schema{Type: "object", Properties: parameters, Required: []string{"plugin"}, AdditionalProperties: jsonschema.FalseSchema})
 	for _, k := range options.Kinds {

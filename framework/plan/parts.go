@@ -110,6 +110,14 @@ func (c *Component) Parts() []Component {
 	return parts
 }
 
+// PathOf is where the exploration names a part.
+func (x *Exploration) PathOf(part Component) Path {
+	if i := slices.IndexFunc(x.Options, func(k OptionKind) bool { return k.Name == part.Plugin }); i >= 0 {
+		return Path{"options", i}
+	}
+	return Path{"rule"}
+}
+
 // Files is the component with the files of its exploration in place of parameters: what
 // results depend on besides.
 func (c *Component) Files() Component {

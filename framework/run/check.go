@@ -143,7 +143,7 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 	for _, part := range c.Parts() {
 		remote, err := x.plugins.Remote(part)
 		if err != nil {
-			return nil, plan.At(err, "exploration")
+			return nil, plan.At(err, slices.Concat(plan.Path{"exploration"}, c.Exploration.PathOf(part))...)
 		}
 		x.processes = x.processes || remote
 	}

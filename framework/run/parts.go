@@ -93,7 +93,7 @@ func openParts(ctx context.Context, part partOpener, x *plan.Exploration, spec f
 		c := k.Source()
 		if c == nil {
 			if s.Fixed, err = readOptions(s.File); err != nil {
-				return fail(err, "options")
+				return fail(err, "options", i)
 			}
 			continue
 		}
@@ -105,7 +105,7 @@ func openParts(ctx context.Context, part partOpener, x *plan.Exploration, spec f
 			return fail(err, "options", i, "params")
 		}
 		if err != nil {
-			return fail(err, "options")
+			return fail(err, "options", i)
 		}
 	}
 	return nil

@@ -94,9 +94,9 @@ func (f field) effect() string {
 		for c := range strings.SplitSeq(alternative, " and ") {
 			words = append(words, parse(c).String())
 		}
-		alternatives = append(alternatives, strings.Join(words, " and "))
+		alternatives = append(alternatives, joined(words))
 	}
-	return strings.Join(alternatives, ", or with ")
+	return strings.Join(alternatives, ", or ")
 }
 
 // effective returns an error if the parameter has no effect in the struct v.
@@ -113,7 +113,11 @@ func (f field) effective(v reflect.Value) error {
 			if c.holds(is) {
 				continue
 			}
-			if text := c.name + " " + is; holds && !slices.Contains(broken, text) {
+			text := "with " + c.name + " " + is
+			if is == "none" {
+				text = "without " + c.name
+			}
+			if holds && !slices.Contains(broken, text) {
 				broken = append(broken, text)
 			}
 			holds = false
@@ -122,7 +126,12 @@ func (f field) effective(v reflect.Value) error {
 			return nil
 		}
 	}
-	return errors.New(f.name + " has no effect with " + strings.Join(broken, " and ") + ": leave it out, or give it with " + f.effect())
+	return errors.New(f.name + " has no effect " + joined(broken) + ": leave it out, or give it " + f.effect())
+}
+
+// joined joins words that begin with "with" or "without".
+func joined(words []string) string {
+	return strings.ReplaceAll(strings.Join(words, " and "), " and with ", " and ")
 }
 
 // condition is a part of a tag.
@@ -161,14 +170,17 @@ func (c condition) value(v reflect.Value) string {
 }
 
 func (c condition) String() string {
-	if c.not && c.values[0] == "none" {
-		return "a " + c.name
+	a := "with a " + c.name
+	if strings.ContainsAny(c.name[:1], "aeiou") {
+		a = "with an " + c.name
 	}
-	if c.not {
-		return "a " + c.name + " other than " + strings.Join(c.values, " or ")
+	switch none := c.values[0] == "none"; {
+	case c.not && none:
+		return a
+	case c.not:
+		return a + " other than " + strings.Join(c.values, " or ")
+	case none && len(c.values) == 1:
+		return "without " + c.name
 	}
-	if len(c.values) == 1 && c.values[0] == "none" {
-		return "no " + c.name
-	}
-	return c.name + " " + strings.Join(c.values, " or ")
+	return "with " + c.name + " " + strings.Join(c.values, " or ")
 }

@@ -28,10 +28,10 @@ func TestCheckEffect(t *testing.T) {
 	for given, want := range map[string]string{
 		`{}`: "", `null`: "", `{"power":1,"kind":"a"}`: "", `{"power":1,"replays":2}`: "", `{"rows":3}`: "",
 		`{"power":1,"kind":"c"}`:                           "power has no effect with kind c and replays 0: leave it out, or give it with kind a or b and replays 0, or with a replays other than 0",
-		`{"map":["x"],"rows":3}`:                           "rows has no effect with map given: leave it out, or give it with no map",
-		`{"map":["x"],"prior":{"low":1}}`:                  "prior.low has no effect with kind none: leave it out, or give it with kind uniform",
+		`{"map":["x"],"rows":3}`:                           "rows has no effect with map given: leave it out, or give it without map",
+		`{"map":["x"],"prior":{"low":1}}`:                  "prior.low has no effect without kind: leave it out, or give it with kind uniform",
 		`{"map":["x"],"prior":{"kind":"uniform","low":1}}`: "",
-		`{"prior":{}}`:                                     "prior has no effect with map none: leave it out, or give it with a map",
+		`{"prior":{}}`:                                     "prior has no effect without map: leave it out, or give it with a map",
 	} {
 		var p effects
 		must.Do(t, json.Unmarshal([]byte(given), &p))
@@ -51,8 +51,8 @@ func TestCheckEffect(t *testing.T) {
 // What the documentation says is the tag in words.
 func TestEffects(t *testing.T) {
 	want := map[string]string{
-		"low": "kind uniform", "prior.low": "kind uniform", "rows": "no map", "prior": "a map",
-		"power": "kind a or b and replays 0, or with a replays other than 0",
+		"low": "with kind uniform", "prior.low": "with kind uniform", "rows": "without map", "prior": "with a map",
+		"power": "with kind a or b and replays 0, or with a replays other than 0",
 	}
 	if got := Effects(&effects{}); !maps.Equal(got, want) {
 		t.Errorf("got %v", got)

@@ -272,7 +272,7 @@ func (f *File) fieldProblem(e *plan.FieldError) *Problem {
 			message = strings.TrimSuffix(message, ": "+kind.Error()) // the place says that
 		}
 	}
-	if errors.Is(e.Err, framework.ErrInvalidParams) && len(path) == 3 && path[2] == "params" {
+	if errors.Is(e.Err, framework.ErrInvalidParams) && len(path) > 2 && path[len(path)-1] == "params" {
 		return f.paramsProblem(path, message)
 	}
 	return f.doc.problem(path, "%s", message)
@@ -285,7 +285,7 @@ func (f *File) paramsProblem(path []string, message string) *Problem {
 	}
 	for {
 		word, rest, ok := strings.Cut(said, " ")
-		deeper := slices.Concat(path, split(strings.TrimSuffix(word, ":")))
+		deeper := slices.Concat(path, plan.SweptPath(strings.TrimSuffix(word, ":")))
 		if _, _, depth := f.doc.find(deeper); !ok || depth < len(deeper) || len(deeper) == len(path) {
 			break
 		}
@@ -293,11 +293,6 @@ func (f *File) paramsProblem(path []string, message string) *Problem {
 	}
 	_, _, depth := f.doc.find(path)
 	return f.doc.problem(path[:depth], "%s", message)
-}
-
-// split cuts a key such as agents[1].params.gamma.
-func split(key string) []string {
-	return strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 }
 
 // segments returns a path as the document has it.

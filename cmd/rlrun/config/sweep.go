@@ -109,7 +109,7 @@ func (v variant) params(base json.RawMessage) (json.RawMessage, error) {
 	for _, key := range slices.Sorted(maps.Keys(v.sweep)) {
 		if values := v.sweep[key]; len(values) > 0 {
 			var err error
-			if base, err = plan.SetParam(base, strings.Split(key, "."), values[v.index[key]]); err != nil {
+			if base, err = plan.SetParam(base, plan.SweptPath(key), values[v.index[key]]); err != nil {
 				return nil, fmt.Errorf("%s: %w", key, err)
 			}
 		}
@@ -124,7 +124,7 @@ func (v variant) params(base json.RawMessage) (json.RawMessage, error) {
 // sweep where the value came from there, into params otherwise.
 func (v variant) relocate(base, path []string) []string {
 	for key, values := range v.sweep {
-		swept := strings.Split(key, ".")
+		swept := plan.SweptPath(key)
 		if len(values) > 0 && len(path) >= len(swept) && slices.Equal(path[:len(swept)], swept) {
 			return slices.Concat(base, []string{"sweep", key, strconv.Itoa(v.index[key])}, path[len(swept):])
 		}
