@@ -389,7 +389,7 @@ func TestNoEffectIsRefused(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"policy":"softmax","decay":"linear"}`:  "decay has no effect with policy softmax: leave it out, or give it with a policy other than softmax",
 		`{"temperature":2}`:                      "temperature has no effect with policy epsilon-greedy: leave it out, or give it with policy softmax",
-		`{"decay_steps":9}`:                      "decay_steps has no effect with decay none: leave it out, or give it with a decay and a policy other than softmax",
+		`{"decay_steps":9}`:                      "decay_steps has no effect without decay: leave it out, or give it with a decay and a policy other than softmax",
 		`{"optimistic":true,"initial":1}`:        "initial has no effect with optimistic true: leave it out, or give it with optimistic false",
 		`{"schedule":"harmonic","step":0.5}`:     "step has no effect with schedule harmonic: leave it out, or give it with schedule constant",
 		`{"policy":"epsilon-z-greedy","mu":1.5}`: "",
