@@ -74,6 +74,7 @@ func (x *laneRunner) lane(ctx context.Context, i, n, call int) (made int, err er
 			return made, blame(err, call+made+k)
 		}
 		r.stretch(i, x.selected[:k], x.paid[:k])
+		x.history.stretch(i, x.selected[:k], x.paid[:k])
 		made += k
 		x.actions.Actions.Int64[i] = x.selected[k-1]
 		if l.steps == l.nextAt && r.batch.snapshotAt(l.steps) {

@@ -5,6 +5,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,8 @@ type Batch struct {
 	// Ahead, if not nil, is called before steps of the agent. Nothing else is asked in the steps that it
 	// announces.
 	Ahead vector.Ahead
+	// Checkpoints, if not nil, keep runs under way, and go on with them.
+	Checkpoints *Checkpoints
 	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
 	Evaluation *Evaluation
 	// Progress, if not nil, is called now and then with the number of interactions that
@@ -109,13 +112,25 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	if b.Steps == 0 {
 		return x.taken.evaluateStarts(ctx)
 	}
-	interactions := 0
+	interactions, err := x.history.resume(ctx)
+	if err != nil {
+		return nil, x.failed(err)
+	}
+	first := one(interactions > 0) // the call after that which began the runs
 	looks := pace{every: 1, last: time.Now()}
-	for call := 0; x.live > 0; {
+	for call := first; x.live > 0; {
 		if call >= looks.next {
-			looks.looked(call, time.Now())
+			now := time.Now()
+			looks.looked(call, now)
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
+			}
+			within, err := x.history.look(ctx, now)
+			if err != nil {
+				return nil, x.failed(fmt.Errorf("call %d: %w", call, err))
+			}
+			if within > 0 {
+				looks.next = min(looks.next, call+within)
 			}
 			if b.Progress != nil && interactions > 0 {
 				b.Progress(interactions, x.unfinished)
@@ -131,6 +146,9 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 				b.Ahead(x.ahead(looks.next-call), x.nextSeed)
 			}
 			stepped, special, err = x.stepBatch(ctx, call)
+		}
+		if errors.Is(err, framework.ErrNeedsReset) && call == first && call > 0 {
+			err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
 		}
 		if call += calls; err == nil && special {
 			err = x.turn(ctx, call)
@@ -154,6 +172,7 @@ type batchRun struct {
 	*recorder
 	spec     framework.Spec // of the environment
 	taken    snapshots
+	history  *history         // nil without Batch.Checkpoints
 	actions  *vector.Actions  // of the next call of the environment
 	feedback *vector.Feedback // of the next call of the agent
 	episode  []uint64         // of each lane: the number of its episode
@@ -164,7 +183,7 @@ func newBatchRun(b *Batch) *batchRun {
 	n, spec := len(b.Runs), b.Environment.Spec()
 	x := &batchRun{recorder: newRecorder(b), spec: spec, actions: vector.NewActions(spec, n), feedback: vector.NewFeedback(spec, n),
 		episode: make([]uint64, n), live: n}
-	x.taken = snapshots{batch: b, record: x.recorder}
+	x.taken, x.history = snapshots{batch: b, record: x.recorder}, newHistory(x)
 	for i, run := range b.Runs {
 		x.actions.Signals[i] = vector.NewRun
 		x.actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
@@ -191,6 +210,7 @@ func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, specia
 		}
 	}
 	copy(x.feedback.Signals, x.actions.Signals)
+	x.history.step()
 	if call == 0 && b.Start != nil { // the agents are there
 		for i := range x.feedback.Signals {
 			x.feedback.Signals[i] = vector.NewEpisode

@@ -39,6 +39,8 @@ type Config struct {
 	Record Recording `json:"record,omitempty"`
 	// Save keeps agents in the output directory: true keeps the final one of each run.
 	Save *Save `json:"save,omitempty"`
+	// Checkpoint writes runs under way to the output directory, from where --resume goes on with them.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Evaluate evaluates copies of the agents during a run, without learning.
 	Evaluate *Evaluation `json:"evaluate,omitempty"`
 	// Transport of components that do not name one: inprocess calls bundled

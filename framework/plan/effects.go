@@ -58,6 +58,7 @@ func (p *Plan) checkEffects() error {
 		{c.Steps == 0 && c.Record.Every != 0, Path{"record", "every"}, needs("give steps", "with steps: 0")},
 		{c.Steps == 0 && c.Record.Points != 0, Path{"record", "points"}, needs("give steps", "with steps: 0")},
 		{c.Steps == 0 && c.Save != nil, Path{"save"}, needs("give steps", "with steps: 0, as agents do not learn")},
+		{c.Steps == 0 && c.Checkpoint != nil, Path{"checkpoint"}, needs("give steps", "with steps: 0, as agents do not learn")},
 		{c.Steps == 0 && c.Evaluate != nil && c.Evaluate.Every > 1, Path{"evaluate", "every"}, needs("give steps", "with steps: 0, as agents do not learn")},
 		{c.Evaluate != nil && c.Evaluate.Limit != 0 && c.Evaluate.Episodes == 0, Path{"evaluate", "limit"}, needs("give episodes", "on evaluations that count steps")},
 		{slices.Contains(c.Outputs, "comparisons") && c.Compare == nil, Path{"outputs"}, errors.New("comparisons is made if compare says how: leave it out, or give compare")},

@@ -132,7 +132,7 @@ func (c Config) essence() map[string]any {
 			}
 		}
 	}
-	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "colocate", "limits", "output", "outputs", "report", "compare"} {
+	for _, key := range []string{"name", "description", "runs", "checkpoint", "transport", "workers", "lanes", "colocate", "limits", "output", "outputs", "report", "compare"} {
 		delete(m, key)
 	}
 	return m

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -50,6 +52,49 @@ func alternative(s *jsonschema.Schema, other string) {
 	object.Description = ""
 }
 
+// Checkpoint says how often runs under way are written to the output directory.
+type Checkpoint struct {
+	// Every is the time between checkpoints of a run, such as 10m, or the number of steps. Default: 10m.
+	Every Interval `json:"every,omitempty"`
+	// Keep is the number of checkpoints of a run that are kept. The older ones serve if the last is
+	// damaged. Default: 2.
+	Keep int `json:"keep,omitempty" jsonschema:"minimum=1,maximum=100,default=2"`
+}
+
+// Interval is a number of steps, or a time such as 10m or 10 min.
+type Interval string
+
+// UnmarshalJSON reads a number or a text.
+func (i *Interval) UnmarshalJSON(data []byte) error {
+	*i = Interval(data)
+	if data[0] != '"' {
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(i))
+}
+
+// MarshalJSON writes a number of steps as a number.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if steps, err := strconv.Atoi(string(i)); err == nil {
+		return json.Marshal(steps)
+	}
+	return json.Marshal(string(i))
+}
+
+// JSONSchema lets an Interval be a number or a text.
+func (Interval) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "integer", Minimum: "1", Maximum: "1000000000000"}, {Type: "string"}}, Default: "10m"}
+}
+
+// Steps returns the number of steps, and the rest of the text if it is none.
+func (i Interval) Steps() (steps int, rest string) {
+	text := strings.ReplaceAll(string(i), " ", "")
+	if steps, err := strconv.Atoi(strings.TrimSuffix(text, "steps")); err == nil {
+		return steps, ""
+	}
+	return 0, text
+}
+
 // Evaluation says when and how copies of agents are evaluated, which do not learn.
 type Evaluation struct {
 	// Every is the number of steps of a run between evaluations. The last evaluation is
@@ -66,8 +111,11 @@ type Evaluation struct {
 	Limit int `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=10000"`
 }
 
-// compileSaving fills in the defaults of save and evaluate.
+// compileSaving fills in the defaults of checkpoint, save and evaluate.
 func (c *Config) compileSaving() error {
+	if k := c.Checkpoint; k != nil {
+		c.Checkpoint = &Checkpoint{cmp.Or(k.Every, "10m"), cmp.Or(k.Keep, 2)}
+	}
 	if c.Save != nil && c.Save.off {
 		c.Save = nil
 	}

@@ -120,6 +120,8 @@ func checkSaving(ctx context.Context, p *plan.Plan, agent vector.Agent, c plan.C
 	switch {
 	case p.Config.Evaluate != nil && p.Config.Steps > 0:
 		key = "evaluate"
+	case p.Config.Checkpoint != nil && p.Config.Steps > 0:
+		key = "checkpoint"
 	case p.Config.Save == nil || p.Config.Steps == 0:
 		return nil
 	}

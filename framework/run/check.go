@@ -64,7 +64,10 @@ type ParamsCheck func(list string, i int, schema json.RawMessage) error
 // stands alone; it wraps a *FieldError that names the component. Plugins stay open for the
 // first worker.
 func (x *Runner) Check(ctx context.Context, params ParamsCheck) error {
-	err := x.checkComponents(ctx, params)
+	_, _, err := interval(x.Plan.Config.Checkpoint)
+	if err == nil {
+		err = x.checkComponents(ctx, params)
+	}
 	if err == nil {
 		err = x.checkPairs(ctx)
 	}
@@ -335,7 +338,7 @@ func (x *Runner) openEnvironment(ctx context.Context, c plan.Component) (spec fr
 		return spec, nil, errors.Join(err, env.Close())
 	}
 	spec = env.Spec()
-	if x.Plan.Config.Save != nil || x.Plan.Config.Evaluate != nil {
+	if c := x.Plan.Config; c.Save != nil || c.Evaluate != nil || c.Checkpoint != nil {
 		in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 		in.Signals[0], in.Seeds[0] = vector.NewRun, 1
 		if err := env.Step(ctx, in, &out); err != nil {

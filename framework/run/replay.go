@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -22,7 +23,7 @@ const (
 // ends of episodes, and numbers of every observation. Equal courses have equal sums.
 type trail struct {
 	vector.Environment
-	calls int
+	calls []int // that were not idle
 	sums  []uint64
 	// before is what attempts that failed have summed up, by run; runs are those of the
 	// lanes. strays is called with a run that is on another course than before.
@@ -54,35 +55,35 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 	if err := t.Environment.Step(ctx, in, out); err != nil {
 		return err
 	}
-	t.calls++
 	for i, s := range in.Signals {
 		if s == vector.Idle {
 			continue
 		}
+		t.calls[i]++
 		h := t.sums[i]
 		numbers := 1
-		if t.calls <= t.detailed {
+		if t.calls[i] <= t.detailed {
 			numbers = max(in.Actions.Width, out.Observations.Width)
 		}
 		if s == vector.Continue {
 			h = add(h, &in.Actions, i, numbers)
 		}
 		asked := h
-		h = add(mix(h, math.Float64bits(out.Rewards[i])), &out.Observations, i, numbers)
+		h = add(loop.Mix(h, math.Float64bits(out.Rewards[i])), &out.Observations, i, numbers)
 		if out.Terminated[i] {
-			h = mix(h, 1)
+			h = loop.Mix(h, 1)
 		}
 		if out.Truncated[i] {
-			h = mix(h, 2)
+			h = loop.Mix(h, 2)
 		}
 		for a, allowed := range out.Mask(i) {
 			if allowed {
-				h = mix(h, uint64(3+a))
+				h = loop.Mix(h, uint64(3+a))
 			}
 		}
 		t.sums[i] = h
-		if t.calls <= t.detailed && t.answered != nil {
-			err := t.answered(t.runs[i], t.calls, answer{asked, h, out.Rewards[i], [2]bool{out.Terminated[i], out.Truncated[i]}})
+		if t.calls[i] <= t.detailed && t.answered != nil {
+			err := t.answered(t.runs[i], t.calls[i], answer{asked, h, out.Rewards[i], [2]bool{out.Terminated[i], out.Truncated[i]}})
 			if err != nil {
 				return err
 			}
@@ -92,7 +93,7 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 		return nil
 	}
 	for i, run := range t.runs {
-		if m, ok := t.before[run]; ok && m.calls == t.calls && in.Signals[i] != vector.Idle {
+		if m, ok := t.before[run]; ok && m.calls == t.calls[i] && in.Signals[i] != vector.Idle {
 			delete(t.before, run)
 			if m.sum != t.sums[i] {
 				t.strays(run)
@@ -105,16 +106,10 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 // keep remembers what the runs have done, for a replay.
 func (t *trail) keep() {
 	for i, run := range t.runs {
-		if t.calls > 0 {
-			t.before[run] = mark{t.calls, t.sums[i]}
+		if t.calls[i] > 0 {
+			t.before[run] = mark{t.calls[i], t.sums[i]}
 		}
 	}
-}
-
-// mix adds x to a sum (the multiplication of Fowler, Noll and Vo, and a shift).
-func mix(h, x uint64) uint64 {
-	h = (h ^ x) * 0x100000001b3
-	return h ^ h>>29
 }
 
 // add adds the first numbers of a column's entry to a sum, as bits.
@@ -122,13 +117,13 @@ func add(h uint64, c *space.Column, lane, numbers int) uint64 {
 	for k := lane * c.Width; k < lane*c.Width+min(numbers, c.Width); k++ {
 		switch {
 		case k < len(c.Int64):
-			h = mix(h, uint64(c.Int64[k]))
+			h = loop.Mix(h, uint64(c.Int64[k]))
 		case k < len(c.Float64):
-			h = mix(h, math.Float64bits(c.Float64[k]))
+			h = loop.Mix(h, math.Float64bits(c.Float64[k]))
 		case k < len(c.Float32):
-			h = mix(h, uint64(math.Float32bits(c.Float32[k])))
+			h = loop.Mix(h, uint64(math.Float32bits(c.Float32[k])))
 		case k < len(c.Uint8):
-			h = mix(h, uint64(c.Uint8[k]))
+			h = loop.Mix(h, uint64(c.Uint8[k]))
 		}
 	}
 	return h
@@ -180,7 +175,7 @@ func (w *worker) trail(env vector.Environment, runs []int) *trail {
 		}
 		return nil
 	}
-	return &trail{Environment: env, sums: make([]uint64, len(runs)), before: w.before, runs: runs, detailed: early, answered: answered, strays: func(run int) {
+	return &trail{Environment: env, calls: make([]int, len(runs)), sums: make([]uint64, len(runs)), before: w.before, runs: runs, detailed: early, answered: answered, strays: func(run int) {
 		if w.strayed {
 			return
 		}

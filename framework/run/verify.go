@@ -154,7 +154,7 @@ func (w *worker) observe(ctx context.Context, run, steps int, answered func(run,
 	if err != nil {
 		return err
 	}
-	env := &trail{Environment: lanes.env, sums: make([]uint64, 1), runs: []int{run}, detailed: math.MaxInt, answered: answered}
+	env := &trail{Environment: lanes.env, calls: make([]int, 1), sums: make([]uint64, 1), runs: []int{run}, detailed: math.MaxInt, answered: answered}
 	_, err = loop.Run(ctx, loop.Batch{
 		Environment: vector.WithAbilities(env, vector.EnvironmentAbilities{}), // every step is seen
 		Agent:       lanes.agent,

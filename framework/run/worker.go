@@ -42,6 +42,8 @@ type worker struct {
 	// cell is a process. strayed says that a run has taken another course.
 	before  map[int]mark
 	strayed bool
+	// afresh are runs of the cell that cannot go on from their checkpoints.
+	afresh map[int]bool
 }
 
 func (w *worker) notify(interactions int) { w.event(Event{Cell: w.cell, Interactions: interactions}) }
@@ -73,7 +75,7 @@ type instances struct {
 func (w *worker) at(c plan.Cell) {
 	if w.cell != c {
 		w.close()
-		w.cell, w.before, w.strayed, w.apart = c, nil, false, false
+		w.cell, w.before, w.strayed, w.apart, w.afresh = c, nil, false, false, nil
 	}
 }
 
@@ -223,7 +225,7 @@ func (x *execution) sameSpec(c plan.Cell, spec framework.Spec) error {
 
 // saving fills in what a batch needs to begin with saved agents, and to keep some.
 func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
-	comp, spec := w.plan.Agents[w.cell.Agent], b.Environment.Spec()
+	comp, spec := w.plan.Agents[w.cell.Agent], w.lanes.env.Spec()
 	if comp.WarmStart != nil {
 		from, err := w.warm.Of(comp, w.plan.Environments[w.cell.Environment].Name)
 		if err != nil {
@@ -264,18 +266,14 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		followed = w.trail(lanes.env, runs)
 		env = followed
 	}
-	if d != nil {
-		env = w.pace(env, lanes, d)
-	}
 	b := loop.Batch{
-		Environment: env,
-		Agent:       lanes.agent,
-		Runs:        runs,
-		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
-		Steps:       w.plan.Config.Steps,
-		Grid:        w.plan.Grid,
-		Discount:    w.plan.Config.MetricDiscount(),
-		Metrics:     w.plan.Config.Record.Metrics,
+		Agent:    lanes.agent,
+		Runs:     runs,
+		Seeds:    seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
+		Steps:    w.plan.Config.Steps,
+		Grid:     w.plan.Grid,
+		Discount: w.plan.Config.MetricDiscount(),
+		Metrics:  w.plan.Config.Record.Metrics,
 		Progress: func(n int, unfinished func() []loop.Outcome) {
 			made += n
 			w.notify(n)
@@ -289,6 +287,13 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	if err := w.saving(ctx, &b); err != nil {
 		return nil, err
 	}
+	switch goesOn := w.checkpoints(&b); {
+	case d != nil && goesOn: // steps of a replay tell nothing of the cost of others
+		d.queue.ended(d.job, 0)
+	case d != nil:
+		env = w.pace(env, lanes, d)
+	}
+	b.Environment = env
 	outcomes, err := loop.Run(ctx, b)
 	w.live.ended(w)
 	if err == nil { // code that was loaded in a step, before any of the runs counts
@@ -358,6 +363,10 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	}
 	together := w.together
 	w.close()
+	if errors.Is(err, loop.ErrCheckpoint) && ctx.Err() == nil {
+		w.beginAgain(runs, err)
+		return w.runBatch(ctx, runs, retries)
+	}
 	if together && ctx.Err() == nil { // what fails, and whose fault it is, shows where they are apart
 		w.part(err)
 		return w.runBatch(ctx, runs, retries)

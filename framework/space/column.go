@@ -38,6 +38,22 @@ func (c *Column) Lanes() int {
 	return (len(c.Int64) + len(c.Float64) + len(c.Float32) + len(c.Uint8)) / c.Width
 }
 
+// Lane returns a column of one lane, which shares its memory.
+func (c *Column) Lane(lane int) Column {
+	one, i, j := Column{Type: c.Type, Width: c.Width}, lane*c.Width, (lane+1)*c.Width
+	switch c.Type {
+	case Int64:
+		one.Int64 = c.Int64[i:j:j]
+	case Float64:
+		one.Float64 = c.Float64[i:j:j]
+	case Float32:
+		one.Float32 = c.Float32[i:j:j]
+	case Uint8:
+		one.Uint8 = c.Uint8[i:j:j]
+	}
+	return one
+}
+
 // AppendBytes appends the column to dst as packed little-endian bytes.
 func (c *Column) AppendBytes(dst []byte) []byte {
 	switch c.Type {

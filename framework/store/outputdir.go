@@ -96,7 +96,7 @@ var made = []string{
 var ours = append([]string{
 	ConfigFile, ProvenanceFile, tasksFile, metricsFile,
 	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json", loadedDir + "/*.json",
-	"runs/*.jsonl", programsDir + "/*", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt,
+	"runs/*.jsonl", programsDir + "/*", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt, checkpointsDir + "/*/*" + checkpointExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
 	"submit/shards.sh", "submit/shards-[0-9]*.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }, made...)

@@ -181,6 +181,17 @@ func (w *Writer) write(cells []plan.Cell, all map[plan.Cell][]result.Record) err
 	if err := result.WriteRecordsTo(w.dir.fileSystem(), w.dir.Path, result.RecordsName(file), recs); err != nil {
 		return err
 	}
+	for _, c := range cells {
+		if w.plan.Config.Checkpoint == nil {
+			break
+		}
+		k := w.dir.Checkpoints(w.plan, w.session, c, w.identities[w.plan.Key(c)])
+		for i := range all[c] {
+			if err := k.Remove(all[c][i].Run); err != nil {
+				return err
+			}
+		}
+	}
 	if w.recorded != nil {
 		w.recorded(recs)
 	}

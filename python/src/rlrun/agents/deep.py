@@ -157,7 +157,7 @@ class _Networks(rlrun.VectorAgent):
         self.rng.seed(lanes, seeds)
         for column in self._numbers()[:-1]:
             column[lanes] = 0
-        self.loss[lanes] = np.nan
+        self.loss[lanes], self.claims[lanes] = np.nan, 0
         for lane in self.lane[lanes]:
             self.states[lane] = networks.draw(self.design, self._normal(lane))
         self.drawn[lanes] = self.rng.integers(lanes, self.members)
@@ -312,11 +312,10 @@ class _Networks(rlrun.VectorAgent):
 
     def save(self, lane: int) -> bytes:
         """Return networks, moments, kept steps, counts and random numbers of a lane."""
-        kept = min(self.steps[lane], self.capacity)
         return rlrun.pack({
             "agent": type(self).id, "design": self.design._asdict(), "jax": jax.__version__,
             "state": jax.tree.map(np.asarray, self._state(lane))._asdict(),
-            "kept": [column[lane, :kept] for column in self._columns()], "numbers": [c[lane] for c in self._numbers()],
+            "kept": self._rows(lane, self.steps[lane]), "numbers": [c[lane] for c in self._numbers()],
         })  # fmt: skip
 
     def load(self, lane: int, state: bytes) -> None:
@@ -334,7 +333,7 @@ class _Networks(rlrun.VectorAgent):
         empty = networks.draw(self.design, np.zeros)._asdict()
         if _shapes(saved["numbers"]) != _shapes([column[lane] for column in self._numbers()]):
             raise rlrun.Error(f"this is no {type(self).id} that this version saved", lane=lane)
-        room = [column[lane, : min(saved["numbers"][0], self.capacity)] for column in self._columns()]
+        room = self._rows(lane, saved["numbers"][0])
         if _shapes(saved["state"]) != _shapes(empty) or _shapes(saved["kept"]) != _shapes(room):
             raise rlrun.Error("the saved agent has arrays of other shapes, or a capacity other than here", lane=lane)
         if saved["jax"] != jax.__version__:
@@ -349,9 +348,9 @@ class _Networks(rlrun.VectorAgent):
         for column, number in zip(self._numbers(), saved["numbers"], strict=True):
             column[lane] = number
 
-    def _columns(self) -> list[NDArray[Any]]:
-        """List the columns with an entry a kept step."""
-        return [*self.kept, self.claims]
+    def _rows(self, lane: int, steps: int) -> list[NDArray[Any]]:
+        """List the entries of kept steps of a lane that has made so many. The last claims are of the step under way."""
+        return [*(column[lane, :steps] for column in self.kept), self.claims[lane, : steps + 1]]
 
     def _numbers(self) -> list[NDArray[Any]]:
         """List the columns with a number a lane; that of the steps is the first."""

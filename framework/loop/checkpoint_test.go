@@ -1,0 +1,186 @@
+package loop
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+)
+
+// push is walk with actions of two numbers, and a metric that counts steps since it was last read.
+type push struct {
+	walk
+	since int
+	drift float64 // added to rewards
+}
+
+func (p *push) Spec() framework.Spec {
+	s := p.walk.Spec()
+	s.Action = space.Box{Type: space.Float64, Shape: []int{2}, Low: []float64{0}, High: []float64{3}}
+	return s
+}
+
+func (p *push) Step(ctx context.Context, a space.Value) (framework.TimeStep, error) {
+	p.since++
+	x, err := p.walk.Step(ctx, space.Value{Int: int64(a.Float64[0])})
+	x.Reward += a.Float64[1] + p.drift
+	return x, err
+}
+
+func (*push) Metrics() []framework.Metric { return []framework.Metric{{Name: "since"}} }
+
+func (p *push) Measure(_ context.Context, dst []float64) error {
+	dst[0], p.since = float64(p.since), 0
+	return nil
+}
+
+// pusher is a sailor whose second number is −0.
+type pusher struct{ sailor }
+
+func newPusher(s uint64) (framework.Agent, error) {
+	a := &pusher{}
+	a.pcg.Seed(s, 0)
+	a.rng = rand.New(&a.pcg)
+	return a, nil
+}
+
+func (p *pusher) SelectAction(ctx context.Context, o space.Value) (space.Value, error) {
+	a, err := p.sailor.SelectAction(ctx, o)
+	return space.Value{Float64: []float64{float64(a.Int), math.Copysign(0, -1)}}, err
+}
+
+func (p *pusher) SelectGreedyAction(context.Context, space.Value) (space.Value, error) {
+	return space.Value{Float64: []float64{2, 0}}, nil
+}
+
+func pushing(t testing.TB, runs []int, steps int, drift float64) Batch {
+	t.Helper()
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &push{drift: drift}, nil }, len(runs)))(t)
+	agent := must.Get(vector.VectorizeAgent(newPusher, env.Spec(), len(runs)))(t)
+	other := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &push{}, nil }, len(runs)))(t)
+	evaluated := must.Get(vector.VectorizeAgent(newPusher, env.Spec(), len(runs)))(t)
+	return Batch{
+		Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(7, env.Spec().ID), Steps: steps, Grid: EveryGrid(7, steps), Discount: 0.9,
+		Metrics:    append([]result.Metric{"environment.since", result.EvaluationReturn}, everything...),
+		Evaluation: &Evaluation{Environment: other, Agent: evaluated, Every: 30, Episodes: 2, Limit: 20},
+	}
+}
+
+// saved are checkpoints as a file holds them.
+type saved map[int][][]byte
+
+func (s saved) keep(t *testing.T) func(run int, c *Checkpoint) {
+	return func(run int, c *Checkpoint) {
+		var b bytes.Buffer
+		must.Do(t, gob.NewEncoder(&b).Encode(c))
+		s[run] = append(s[run], b.Bytes())
+	}
+}
+
+func decoded(t testing.TB, data []byte) *Checkpoint {
+	var c Checkpoint
+	must.Do(t, gob.NewDecoder(bytes.NewReader(data)).Decode(&c))
+	return &c
+}
+
+// Runs that go on from any of their checkpoints, in any company, end as if nothing had happened, whether lanes are
+// stepped together or alone.
+func TestRunsGoOnFromCheckpoints(t *testing.T) {
+	const runs, steps = 6, 200
+	all := []int{0, 1, 2, 3, 4, 5}
+	for name, open := range map[string]func(runs []int) Batch{
+		"together": func(runs []int) Batch { return pushing(t, runs, steps, 0) },
+		"alone": func(runs []int) Batch {
+			b := sailing(t, runs, steps, EveryGrid(9, steps))
+			b.Evaluation.Every = 30
+			return b
+		},
+	} {
+		want, kept := map[int]string{}, saved{}
+		for _, o := range must.Get(Run(t.Context(), open(all)))(t) {
+			want[o.Run] = fmt.Sprint(o) // NaN = NaN, and −0 is not 0
+		}
+		whole := open(all)
+		whole.Checkpoints = &Checkpoints{Steps: 13, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+		for _, o := range must.Get(Run(t.Context(), whole))(t) {
+			if fmt.Sprint(o) != want[o.Run] {
+				t.Fatalf("%s: with checkpoints run %d is %v, want %v", name, o.Run, o, want[o.Run])
+			}
+		}
+		rapid.Check(t, func(rt *rapid.T) {
+			group := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, runs, rapid.ID).Draw(rt, "runs")
+			from, again := map[int]*Checkpoint{}, saved{}
+			for _, run := range group {
+				if n := len(kept[run]); n < steps/13 {
+					rt.Fatalf("%s: run %d has %d checkpoints", name, run, n)
+				}
+				if k := rapid.IntRange(-1, len(kept[run])-1).Draw(rt, "checkpoint"); k >= 0 {
+					from[run] = decoded(t, kept[run][k])
+				}
+			}
+			b := open(group)
+			b.Checkpoints = &Checkpoints{Steps: 17, Keep: again.keep(t), From: func(run int) *Checkpoint { return from[run] }}
+			for _, o := range must.Get(Run(t.Context(), b))(t) {
+				if fmt.Sprint(o) != want[o.Run] {
+					rt.Fatalf("%s: run %d of %v went on from %v: got %v, want %v", name, o.Run, group, from[o.Run], o, want[o.Run])
+				}
+			}
+			for run, list := range again { // and from what it keeps then it goes on as well
+				b := open([]int{run})
+				last := decoded(t, list[len(list)-1])
+				b.Checkpoints = &Checkpoints{Steps: 500, Keep: again.keep(t), From: func(int) *Checkpoint { return last }}
+				if o := must.Get(Run(t.Context(), b))(t)[0]; fmt.Sprint(o) != want[run] {
+					rt.Fatalf("%s: run %d went on twice: got %v, want %v", name, run, o, want[run])
+				}
+			}
+		})
+	}
+}
+
+// A run whose environment answers otherwise, and one whose checkpoint is of something else, do not go on.
+func TestRunsRefuseCheckpoints(t *testing.T) {
+	kept := saved{}
+	b := pushing(t, []int{0, 1}, 100, 0)
+	b.Checkpoints = &Checkpoints{Steps: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+	must.Get(Run(t.Context(), b))(t)
+	for name, x := range map[string]struct {
+		drift float64
+		spoil func(*Checkpoint)
+	}{
+		"another course": {0.5, func(*Checkpoint) {}},
+		"an action less": {0, func(c *Checkpoint) { c.Actions = c.Actions[:len(c.Actions)-1] }},
+		"a step less":    {0, func(c *Checkpoint) { c.Calls-- }},
+		"a step more":    {0, func(c *Checkpoint) { c.Calls++ }},
+		"no agent":       {0, func(c *Checkpoint) { c.Agent = nil }},
+		"fewer curves":   {0, func(c *Checkpoint) { c.Curves = c.Curves[1:] }},
+		"fewer numbers":  {0, func(c *Checkpoint) { c.Numbers = nil }},
+	} {
+		b := pushing(t, []int{0, 1}, 100, x.drift)
+		b.Checkpoints = &Checkpoints{Steps: 40, Keep: func(int, *Checkpoint) {}, From: func(run int) *Checkpoint {
+			if run == 0 {
+				return nil
+			}
+			c := decoded(t, kept[1][0])
+			x.spoil(c)
+			return c
+		}}
+		_, err := Run(t.Context(), b)
+		var lane *vector.LaneError
+		if !errors.Is(err, ErrCheckpoint) || !errors.As(err, &lane) || lane.Lane != 1 {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// interval returns the steps or the time between checkpoints; c may be nil.
+func interval(c *plan.Checkpoint) (steps int, every time.Duration, err error) {
+	if c == nil {
+		return 0, 0, nil
+	}
+	steps, text := c.Every.Steps()
+	if text != "" {
+		every, err = time.ParseDuration(strings.Replace(text, "min", "m", 1))
+	}
+	if err != nil || steps <= 0 && every <= 0 {
+		return 0, 0, plan.At(fmt.Errorf("%q is neither a time above 0, such as 10m, nor a number of steps", string(c.Every)), "checkpoint", "every")
+	}
+	return steps, every, nil
+}
+
+// checkpoints fills in what a batch needs to keep runs under way, and to go on with them. It says whether
+// one goes on.
+func (w *worker) checkpoints(b *loop.Batch) (goesOn bool) {
+	c := w.plan.Config.Checkpoint
+	if c == nil || w.writer == nil {
+		return false
+	}
+	files := w.agents.Checkpoints(w.plan, w.session, w.cell, w.identities[w.plan.Key(w.cell)])
+	in := fmt.Sprintf(" of %s in %s", w.plan.Agents[w.cell.Agent].Name, w.plan.Environments[w.cell.Environment].Name)
+	from, least := map[int]*loop.Checkpoint{}, 0
+	for _, run := range b.Runs {
+		if w.afresh[run] {
+			continue
+		}
+		found, err := files.Read(run)
+		if err != nil {
+			w.notice(fmt.Sprintf("run %d%s goes on from an earlier checkpoint, or begins again: %v", run, in, err))
+		}
+		if found != nil {
+			if from[run] = found; least == 0 || found.Step < least {
+				least = found.Step
+			}
+		}
+	}
+	if len(from) > 0 {
+		w.notice(fmt.Sprintf("%d of %d runs%s go on from their checkpoints, the first after step %d", len(from), len(b.Runs), in, least))
+	}
+	b.Checkpoints = &loop.Checkpoints{
+		From: func(run int) *loop.Checkpoint { return from[run] },
+		Keep: func(run int, c *loop.Checkpoint) {
+			if err := files.Write(run, c); err != nil {
+				w.notice(fmt.Sprintf("there is no checkpoint of run %d%s after step %d, and the run goes on: %v", run, in, c.Step, err))
+			}
+		},
+	}
+	b.Checkpoints.Steps, b.Checkpoints.Every, _ = interval(c) // Check has read it
+	return len(from) > 0
+}
+
+// beginAgain lets those of the runs begin again that cannot go on from their checkpoints.
+func (w *worker) beginAgain(runs []int, err error) {
+	begin := runs
+	if lane, ok := errors.AsType[*vector.LaneError](err); ok && lane.Lane >= 0 && lane.Lane < len(runs) {
+		begin = runs[lane.Lane : lane.Lane+1]
+	}
+	if w.afresh == nil {
+		w.afresh = map[int]bool{}
+	}
+	for _, run := range begin {
+		w.afresh[run] = true
+	}
+	w.notice(fmt.Sprintf("%d of %d runs of %s in %s begin again: %v", len(begin), len(runs), w.plan.Agents[w.cell.Agent].Name, w.plan.Environments[w.cell.Environment].Name, err))
+}

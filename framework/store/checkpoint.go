@@ -1,0 +1,133 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/plan"
+)
+
+// Checkpoints are those of the runs of a cell. A run has a directory, and a checkpoint is a file there, STEP.checkpoint:
+// the line checkpointMagic, a line that identifies experiment and programs, a loop.Checkpoint in encoding/gob, and the
+// SHA-256 of all of these.
+type Checkpoints struct {
+	dir  Dir
+	name string // of the directories of runs, without the number
+	of   string // identifies experiment and programs
+	keep int
+}
+
+const (
+	checkpointsDir  = "checkpoints"
+	checkpointExt   = ".checkpoint"
+	checkpointMagic = "rlrun checkpoint 1\n"
+)
+
+// Checkpoints returns those of a cell, whose identity is given.
+func (d Dir) Checkpoints(p *plan.Plan, session *Session, c plan.Cell, identity string) *Checkpoints {
+	keep := 0
+	if k := p.Config.Checkpoint; k != nil {
+		keep = k.Keep
+	}
+	return &Checkpoints{d, fmt.Sprintf("%s/%s.%s.", checkpointsDir, plan.Slugs(p.Environments)[c.Environment], plan.Slugs(p.Agents)[c.Agent]),
+		plan.ShortDigest(identity, session.programs(p, c)), keep}
+}
+
+func (k *Checkpoints) run(run int) string { return k.name + strconv.Itoa(run) }
+
+// Write writes a checkpoint of a run, and removes those that are too old.
+func (k *Checkpoints) Write(run int, c *loop.Checkpoint) error {
+	b := bytes.NewBufferString(checkpointMagic + k.of + "\n")
+	if err := gob.NewEncoder(b).Encode(c); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	b.Write(sum[:])
+	if err := k.dir.write(fmt.Sprintf("%s/%d%s", k.run(run), c.Step, checkpointExt), b.Bytes()); err != nil {
+		return err
+	}
+	steps, err := k.steps(run)
+	for _, old := range steps[min(k.keep, len(steps)):] {
+		err = errors.Join(err, k.dir.fileSystem().Remove(k.file(run, old)))
+	}
+	return err
+}
+
+func (k *Checkpoints) file(run, step int) string {
+	return k.dir.path(fmt.Sprintf("%s/%d%s", k.run(run), step, checkpointExt))
+}
+
+// steps lists the checkpoints of a run, the last first.
+func (k *Checkpoints) steps(run int) (steps []int, err error) {
+	entries, err := os.ReadDir(k.dir.path(k.run(run)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), checkpointExt)
+		if step, err := strconv.Atoi(name); ok && err == nil && e.Type().IsRegular() {
+			steps = append(steps, step)
+		}
+	}
+	slices.Sort(steps)
+	slices.Reverse(steps)
+	return steps, err
+}
+
+// Read returns the last checkpoint of a run that is whole and of this experiment and these programs; nil if there is none. err
+// says why later ones are none.
+func (k *Checkpoints) Read(run int) (c *loop.Checkpoint, err error) {
+	steps, err := k.steps(run)
+	for _, step := range steps {
+		path := k.file(run, step)
+		data, e := readCheckpoint(path)
+		if e == nil {
+			rest, ours := bytes.CutPrefix(data, []byte(checkpointMagic+k.of+"\n"))
+			c = &loop.Checkpoint{}
+			if !ours {
+				e = errors.New("is of other programs, another config or another version")
+			} else if e = gob.NewDecoder(bytes.NewReader(rest)).Decode(c); e == nil {
+				return c, err
+			}
+		}
+		err = errors.Join(err, fmt.Errorf("%s %w", path, e))
+	}
+	return nil, err
+}
+
+// readCheckpoint returns what the checksum of a file is of.
+func readCheckpoint(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	end := len(data) - sha256.Size
+	if err == nil && (end < 0 || sha256.Sum256(data[:end]) != [sha256.Size]byte(data[end:])) {
+		err = errors.New("is damaged")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data[:end], nil
+}
+
+// Remove removes the checkpoints of a run.
+func (k *Checkpoints) Remove(run int) error {
+	dir, fsys := k.dir.path(k.run(run)), k.dir.fileSystem()
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		err = errors.Join(err, fsys.Remove(dir+string(os.PathSeparator)+e.Name()))
+	}
+	err = errors.Join(err, fsys.Remove(dir))
+	_ = fsys.Remove(k.dir.path(checkpointsDir)) // which holds those of other runs, perhaps
+	return err
+}
