@@ -9,20 +9,21 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Sea describes a DeepSea.
+// Sea describes a DeepSea. Its fields have the names of the keys in a config.
 type Sea struct {
-	Size int // N ≥ 2
+	// Size is N ≥ 2.
+	Size int `json:"size,omitempty" jsonschema:"minimum=2,maximum=1000,default=10" jsonschema_description:"N: rows, columns, and steps of an episode."`
 	// Stochastic lets a move to the right fail with probability 1/N and adds
 	// standard normal noise to the reward in the last row's two outer columns.
-	Stochastic bool
+	Stochastic bool `json:"stochastic,omitempty" jsonschema:"default=false" jsonschema_description:"A move right fails with probability 1/N, and the last row's outer columns have noisy rewards."`
 	// Mapped permutes the two actions independently in every cell, by bsuite's
 	// mapping for MappingSeed (its sweep uses 42); otherwise action 0 is left and
 	// 1 right everywhere.
-	Mapped      bool
-	MappingSeed uint32 // of the swaps, with Mapped
+	Mapped      bool   `json:"mapped,omitempty" jsonschema:"default=false" jsonschema_description:"Swap the actions at random in every cell, as bsuite does."`
+	MappingSeed uint32 `json:"mapping_seed,omitempty" when:"mapped=true" jsonschema:"default=42" jsonschema_description:"Seed of the swaps; bsuite uses 42."`
 	// Continuing starts the next episode in place of ending one; otherwise there
 	// is a terminal state after the others.
-	Continuing bool
+	Continuing bool `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Start the next dive in place of ending the episode."`
 }
 
 // DeepSea is bsuite's deep sea (Osband et al. 2020): N × N cells. The diver starts

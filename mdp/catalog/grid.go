@@ -102,22 +102,24 @@ func (f *floor) task(d mdp.Definition, fill func(s, a int, row *mdp.Row)) (*Task
 	return t, nil
 }
 
-// Grid describes a GridWorld.
+// Grid describes a GridWorld. Its fields have the names of the keys in a config.
 type Grid struct {
 	// Map has one string per row: '#' wall, 'S' start, 'G' goal, anything else
 	// open. When it is empty the grid is Rows × Cols without walls, starts in the
 	// upper left corner and has its goal in the lower right.
-	Map        []string
-	Rows, Cols int // size of the grid, at least 1 each
+	Map  []string `json:"map,omitempty" jsonschema:"minItems=1" jsonschema_description:"A string per row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
+	Rows int      `json:"rows,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Rows."`
+	Cols int      `json:"cols,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Columns."`
 	// Slip is the probability that a move goes to one of the two sides instead,
 	// half each.
-	Slip float64
+	Slip float64 `json:"slip,omitempty" jsonschema:"minimum=0,maximum=1,default=0" jsonschema_description:"Probability that a move goes to one of the two sides, half each."`
 	// StepReward is paid on every step, GoalReward in addition on entering a goal;
 	// GoalReward is 1 when both are zero.
-	StepReward, GoalReward float64
+	StepReward float64 `json:"step_reward,omitempty" jsonschema:"default=0" jsonschema_description:"Paid on every step."`
+	GoalReward float64 `json:"goal_reward,omitempty" jsonschema:"default=1" jsonschema_description:"Paid in addition on entering a goal."`
 	// Continuing makes a goal a cell like any other that, whatever the action,
 	// leads to the start; otherwise entering one ends the episode.
-	Continuing bool
+	Continuing bool `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Any action in a goal leads to the start, in place of ending the episode."`
 }
 
 // GridWorld is a grid whose actions, up, down, left and right, move one cell and

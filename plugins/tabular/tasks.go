@@ -27,7 +27,7 @@ func Plugins() []vector.Plugin {
 		plugin("rlrun/maze@1", "The maze with three flags of Dearden, Friedman & Russell (1998), 264 states.",
 			maze{Goal: "restart"}, maze.task),
 		plugin("rlrun/deepsea@1", "DeepSea (bsuite): a reward at the bottom right, which needs N moves right in a row.",
-			deepSea{Size: 10, MappingSeed: 42}, deepSea.task),
+			deepSea{Sea: catalog.Sea{Size: 10, MappingSeed: 42}}, deepSea.task),
 		plugin("rlrun/fourrooms@1", "FourRooms (Sutton, Precup & Singh 1999), 104 cells.",
 			fourRooms{}, func(p fourRooms) (*catalog.Task, error) { return catalog.FourRooms(p.Continuing) }),
 		plugin("rlrun/frozenlake@1", "FrozenLake with Gymnasium's dynamics: cross the ice from S to G without falling into a hole H.",
@@ -39,7 +39,7 @@ func Plugins() []vector.Plugin {
 		plugin("rlrun/garnet@1", "Garnet: a random model (Archibald, McKinnon & Thomas 1995).",
 			garnet{States: 10, Actions: 2, Branching: 3}, garnet.task),
 		plugin("rlrun/gridworld@1", "A grid with walls, slip and a map that you define.",
-			gridWorld{Rows: 5, Cols: 5, GoalReward: 1}, gridWorld.task),
+			gridWorld{Grid: catalog.Grid{Rows: 5, Cols: 5, GoalReward: 1}}, gridWorld.task),
 	}
 }
 
@@ -76,16 +76,10 @@ func (p maze) task() (*catalog.Task, error) {
 
 type deepSea struct {
 	Limit
-	Size        int    `json:"size,omitempty" jsonschema:"minimum=2,maximum=1000,default=10" jsonschema_description:"N: rows, columns, and steps of an episode."`
-	Stochastic  bool   `json:"stochastic,omitempty" jsonschema:"default=false" jsonschema_description:"A move right fails with probability 1/N, and the last row's outer columns have noisy rewards."`
-	Mapped      bool   `json:"mapped,omitempty" jsonschema:"default=false" jsonschema_description:"Swap the actions at random in every cell, as bsuite does."`
-	MappingSeed uint32 `json:"mapping_seed,omitempty" when:"mapped=true" jsonschema:"default=42" jsonschema_description:"Seed of the swaps; bsuite uses 42."`
-	Continuing  bool   `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Start the next dive in place of ending the episode."`
+	catalog.Sea
 }
 
-func (p deepSea) task() (*catalog.Task, error) {
-	return catalog.DeepSea(catalog.Sea{Size: p.Size, Stochastic: p.Stochastic, Mapped: p.Mapped, MappingSeed: p.MappingSeed, Continuing: p.Continuing})
-}
+func (p deepSea) task() (*catalog.Task, error) { return catalog.DeepSea(p.Sea) }
 
 type fourRooms struct {
 	Limit
@@ -127,23 +121,14 @@ func (p garnet) task() (*catalog.Task, error) {
 
 type gridWorld struct {
 	Limit
-	Map        []string `json:"map,omitempty" jsonschema:"minItems=1" jsonschema_description:"A string per row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
-	Rows       int      `json:"rows,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Rows."`
-	Cols       int      `json:"cols,omitempty" when:"map=none" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Columns."`
-	Slip       float64  `json:"slip,omitempty" jsonschema:"minimum=0,maximum=1,default=0" jsonschema_description:"Probability that a move goes to one of the two sides, half each."`
-	StepReward float64  `json:"step_reward,omitempty" jsonschema:"default=0" jsonschema_description:"Paid on every step."`
-	GoalReward float64  `json:"goal_reward,omitempty" jsonschema:"default=1" jsonschema_description:"Paid in addition on entering a goal."`
-	Continuing bool     `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Any action in a goal leads to the start, in place of ending the episode."`
+	catalog.Grid
 }
 
 func (p gridWorld) task() (*catalog.Task, error) {
 	if len(p.Map) == 0 && p.Cols > largest/4/3/p.Rows { // four actions that lead to up to three cells
 		return nil, fmt.Errorf("a grid of %d × %d cells is too large, at most %d cells", p.Rows, p.Cols, largest/4/3)
 	}
-	return catalog.GridWorld(catalog.Grid{
-		Map: p.Map, Rows: p.Rows, Cols: p.Cols, Slip: p.Slip,
-		StepReward: p.StepReward, GoalReward: p.GoalReward, Continuing: p.Continuing,
-	})
+	return catalog.GridWorld(p.Grid)
 }
 
 // plugin makes a plugin of a task whose parameters are a P. defaults holds their
