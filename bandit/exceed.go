@@ -2,10 +2,9 @@ package bandit
 
 import "math"
 
-// ProbExceeds returns P(q_i ≥ q_j + δ) for independent beliefs. It is exact, or
-// in closed form, for two populations (all K² pairs, in O(K)), two Gaussians,
-// two shifted exponentials and two uniforms. So it is as soon as one belief has
-// finitely many values. Otherwise it is found by quadrature to about 1e-12.
+// ProbExceeds returns P(q_i ≥ q_j + δ) for independent beliefs. It is exact for two
+// populations (all K² pairs, in O(K)), and as soon as one belief has finitely many
+// values. Otherwise it is found by quadrature to about 1e-12.
 func ProbExceeds(i, j Belief, delta float64) float64 {
 	if a, ok := i.(*Population); ok {
 		if b, ok := j.(*Population); ok {

@@ -7,19 +7,14 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// fastExceeds is ProbExceeds for those pairs of beliefs that have densities or a closed
-// form; else ok is false.
+// fastExceeds is ProbExceeds for those pairs of beliefs of which one has a density; else ok is
+// false.
 func fastExceeds(a, b shape, delta float64) (p float64, ok bool) {
 	if _, ok := a.(atomic); ok {
 		return 0, false
 	}
 	if _, ok := b.(atomic); ok {
 		return 0, false
-	}
-	if e, ok := a.(exceeder); ok {
-		if p, ok := e.exceeds(b, delta); ok {
-			return p, true
-		}
 	}
 	if s, ok := b.(smooth); ok {
 		return smoothExceed(a, s, delta), true
@@ -30,11 +25,6 @@ func fastExceeds(a, b shape, delta float64) (p float64, ok bool) {
 	return 0, false
 }
 
-// exceeder is a belief with a closed form against some others.
-type exceeder interface {
-	exceeds(j shape, delta float64) (p float64, ok bool)
-}
-
 func populationsExceed(i, j *Population, delta float64) float64 {
 	pairs, m := 0, 0 // m members of i are at least the threshold
 	for k := range j.x {
@@ -43,40 +33,6 @@ func populationsExceed(i, j *Population, delta float64) float64 {
 		pairs += m
 	}
 	return float64(pairs) / (float64(len(i.x)) * float64(len(j.x)))
-}
-
-func (d Gaussian) exceeds(j shape, delta float64) (float64, bool) {
-	e, ok := as[Gaussian](j)
-	if !ok {
-		return 0, false
-	}
-	return normalAbove((e.Mu + delta - d.Mu) / math.Hypot(d.Sigma, e.Sigma)), true
-}
-
-func (d ShiftedExponential) exceeds(j shape, delta float64) (float64, bool) {
-	e, ok := as[ShiftedExponential](j)
-	if !ok {
-		return 0, false
-	}
-	total := d.Rate + e.Rate
-	if gap := e.Mu + delta - d.Mu; gap >= 0 {
-		return e.Rate / total * math.Exp(-d.Rate*gap), true
-	} else {
-		return 1 - d.Rate/total*math.Exp(e.Rate*gap), true
-	}
-}
-
-// exceeds averages P(q_i ≥ y+δ), which is linear between the ends of i, over j.
-func (d Uniform) exceeds(j shape, delta float64) (float64, bool) {
-	e, ok := as[Uniform](j)
-	if !ok {
-		return 0, false
-	}
-	lo, hi := e.Lo+delta, e.Hi+delta
-	sure := max(0, min(hi, d.Lo)-lo)
-	a, b := max(lo, d.Lo), min(hi, d.Hi)
-	slope := max(0, b-a) * (d.Exceed(a) + d.Exceed(b)) / 2
-	return min(1, (sure+slope)/(hi-lo)), true
 }
 
 // window is where all but a negligible part of a belief lies, with its centre
