@@ -53,30 +53,6 @@ func (d ShiftedExponential) Sample(rng *rand.Rand) float64 {
 	return d.Mu + rng.ExpFloat64()/d.Rate
 }
 
-// index has the closed forms of docs/theory.md §1.9, in logarithms, so that
-// neither a small share nor a distant lower bound overflows.
-func (d ShiftedExponential) index(kind IndexKind, rho, lowerBound float64) float64 {
-	if rho == 0 {
-		return math.Inf(1)
-	}
-	logOdds := math.Log1p(-rho) - math.Log(rho) // ln k
-	switch kind {
-	case UPlus:
-		return d.Mu + (1+lambertW0Exp(logOdds-2))/d.Rate
-	case V:
-		return d.Mu + (1+lambertW0Exp(logOdds-1))/d.Rate
-	}
-	exponent := d.Rate*(d.Mu-lowerBound) - 1
-	w := lambertW0Exp(logOdds + exponent)
-	if lowerBound+(1+w)/d.Rate < d.Mu {
-		return d.Mu // P(q ≥ x) = 1 up to here, and it pays no further
-	}
-	if rho == 1 {
-		return lowerBound + math.Exp(exponent)/d.Rate
-	}
-	return lowerBound + w/(d.Rate*(1-rho))
-}
-
 // Uniform is the uniform belief on [Lo, Hi], Lo < Hi.
 type Uniform struct{ Lo, Hi float64 }
 
@@ -120,29 +96,6 @@ func (d Uniform) Gain(x float64) float64 {
 
 // Sample draws q from the belief.
 func (d Uniform) Sample(rng *rand.Rand) float64 { return d.Lo + (d.Hi-d.Lo)*rng.Float64() }
-
-// index solves the stationarity condition, a quadratic in t = Hi−x.
-func (d Uniform) index(kind IndexKind, rho, lowerBound float64) float64 {
-	width := d.Hi - d.Lo
-	if kind == V {
-		root := math.Sqrt(rho)
-		return d.Hi - width*root/(1+root)
-	}
-	base, scale := lowerBound, 1.0
-	if kind == UPlus {
-		base, scale = d.Mean(), 1-rho
-	}
-	room := d.Hi - base
-	switch {
-	case room <= 0:
-		return base
-	case rho == 0:
-		return d.Hi
-	}
-	r := rho * width
-	t := min(width, room*r/(r+math.Sqrt(r*(r+(1-rho)*room))))
-	return base + scale*(room-t)*t/(r+(1-rho)*t)
-}
 
 // TwoPoint is the belief that a mean is Hi with probability W in [0,1], and else Lo < Hi.
 type TwoPoint struct{ Lo, Hi, W float64 }

@@ -37,19 +37,3 @@ func logResidue(v float64) float64 {
 	}
 	return sum
 }
-
-// lambertW0Exp is W₀(exp(t)) for any t, −Inf and +Inf included: the root of
-// w + ln w = t. For t ≥ 1 it lies between t − ln t and t.
-func lambertW0Exp(t float64) float64 {
-	switch {
-	case t < -40:
-		return math.Exp(t) // w = eᵗ(1 − eᵗ + …)
-	case math.IsInf(t, 1):
-		return t
-	}
-	lo, hi := math.Exp(t)/(1+math.Exp(t)), 1.0
-	if t >= 1 {
-		lo, hi = t-math.Log(t), t
-	}
-	return root.Find(func(w float64) float64 { return t - w - math.Log(w) }, lo, hi)
-}
