@@ -64,10 +64,8 @@ type distinct struct {
 
 // add adds a policy, or returns the number of the candidate that has it.
 func (d *distinct) add(name string, pi mdp.Deterministic) int {
-	for i, p := range d.seen {
-		if slices.Equal(p, pi) {
-			return i
-		}
+	if i := slices.IndexFunc(d.seen, func(p mdp.Deterministic) bool { return slices.Equal(p, pi) }); i >= 0 {
+		return i
 	}
 	d.seen = append(d.seen, pi)
 	d.candidates = append(d.candidates, directed(name, pi))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -176,7 +177,7 @@ func (b *builder) stationary(k int) (*mat.Dense, error) {
 		return nil, err
 	}
 	x := mat.NewDense(n, b.columns, nil)
-	if all(b.end, 1) { // one step: no system to solve
+	if slices.Min(b.end) == 1 { // one step: no system to solve
 		return x, b.stage(x, x, k)
 	}
 	a := mat.NewDense(n, n, nil)
@@ -243,19 +244,5 @@ func (b *builder) endless(a, x *mat.Dense) int {
 			}
 		}
 	}
-	for s, e := range ends {
-		if !e {
-			return s
-		}
-	}
-	return -1
-}
-
-func all(v []float64, x float64) bool {
-	for _, y := range v {
-		if y != x {
-			return false
-		}
-	}
-	return true
+	return slices.Index(ends, false)
 }

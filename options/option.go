@@ -49,13 +49,6 @@ func (o Markov) Termination(s, _ int) float64 {
 // Stages implements Option.
 func (Markov) Stages() int { return 0 }
 
-func certain(dst []float64, a int) {
-	clear(dst)
-	if a >= 0 && a < len(dst) {
-		dst[a] = 1
-	} // otherwise all zero, which NewModel reports
-}
-
 // Deviation is the option of taking one action first and following a policy
 // thereafter, without end.
 type Deviation struct {
@@ -69,7 +62,7 @@ func (Deviation) Initiates(int) bool { return true }
 // Distribution implements Option.
 func (o Deviation) Distribution(dst []float64, s, elapsed int) {
 	if elapsed == 0 {
-		certain(dst, o.Action)
+		mdp.Deterministic{o.Action}.Distribution(dst, 0)
 		return
 	}
 	o.Then.Distribution(dst, s)
@@ -106,7 +99,9 @@ func newRepeat(action int, exponent float64, longest int) *Repeat {
 func (*Repeat) Initiates(int) bool { return true }
 
 // Distribution implements Option.
-func (o *Repeat) Distribution(dst []float64, _, _ int) { certain(dst, o.action) }
+func (o *Repeat) Distribution(dst []float64, _, _ int) {
+	mdp.Deterministic{o.action}.Distribution(dst, 0)
+}
 
 // Termination implements Option.
 func (o *Repeat) Termination(_, elapsed int) float64 {
