@@ -35,9 +35,6 @@ type Compared struct {
 var DecisionColumns = []string{"step", "episode", "state", "option", "explore", "hold", "capped", "delta", "p", "share", "advantage",
 	"action", "other", "greedy", "gain", "cost", "leads", "numbers"}
 
-// sinceActions is the place of the first column that earlier versions of records do not have.
-const sinceActions = 11
-
 // decisionKeys begin the fields of a decision in JSON.
 var decisionKeys = func() (keys []string) {
 	for _, column := range DecisionColumns {
@@ -75,10 +72,9 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 }
 
 func (p *parser) decision() (d Decision) {
-	d.Action = -1
 	for i, field := range d.Fields() {
 		if !p.try(decisionKeys[i]) {
-			p.bad = p.bad || i != sinceActions && field != &d.Numbers
+			p.bad = p.bad || field != &d.Numbers
 			break
 		}
 		switch x := field.(type) {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,25 +39,15 @@ type SavedAgent struct {
 	Spec        savedSpec         `json:"spec"`                  // that the agent was opened with
 }
 
-// savedSpec is a framework.Spec. An infinite bound is absent.
+// savedSpec is what of a framework.Spec another task must share, and the steps that the agent was told.
 type savedSpec struct {
-	ID          string          `json:"id"`
 	Observation json.RawMessage `json:"observation"`
 	Action      json.RawMessage `json:"action"`
-	RewardLow   *float64        `json:"reward_low,omitempty"`
-	RewardHigh  *float64        `json:"reward_high,omitempty"`
-	Continuing  bool            `json:"continuing,omitempty"`
 	Steps       int             `json:"steps"`
 }
 
 func newSavedSpec(spec framework.Spec) (s savedSpec, err error) {
-	s = savedSpec{ID: spec.ID, Continuing: spec.Continuing, Steps: spec.Steps}
-	if !math.IsInf(spec.RewardLow, 0) {
-		s.RewardLow = &spec.RewardLow
-	}
-	if !math.IsInf(spec.RewardHigh, 0) {
-		s.RewardHigh = &spec.RewardHigh
-	}
+	s.Steps = spec.Steps
 	if s.Observation, err = space.Marshal(spec.Observation); err == nil {
 		s.Action, err = space.Marshal(spec.Action)
 	}
