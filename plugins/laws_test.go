@@ -64,7 +64,7 @@ func TestWeakFaultsBreakLaws(t *testing.T) {
 	number := func(format string, x float64) json.RawMessage { return fmt.Appendf(nil, format, x) }
 	for _, tt := range []struct {
 		name, agent string
-		law         rltest.Clause
+		law         rltest.Rule
 		params      func(framework.Spec) json.RawMessage
 		slow        bool
 	}{
@@ -108,7 +108,7 @@ func TestWeakFaultsBreakLaws(t *testing.T) {
 				return inner.OpenAgent(t.Context(), params, spec, lanes)
 			}}
 			err = rltest.CheckLaws(t.Context(), faulty, nil)
-			if got := rltest.Broken(err); !slices.Equal(got, []rltest.Clause{tt.law}) {
+			if got := rltest.Broken(err); !slices.Equal(got, []rltest.Rule{tt.law}) {
 				t.Errorf("broken: %v, want %s", got, tt.law)
 			}
 			t.Log(err)

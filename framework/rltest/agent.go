@@ -32,12 +32,12 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 	return c.result(c.all()...)
 }
 
-// all checks lanes, and returns the clauses that should have been tried.
-func (c *agentCheck) all() []Clause {
+// all checks lanes, and returns the rules that should have been tried.
+func (c *agentCheck) all() []Rule {
 	c.try(Works, vector.Guard(func() error { return c.bounds.inTime(&c.size, c.run) }))
-	clauses := agentClauses()
+	rules := agentRules()
 	if c.spec.Masks {
-		clauses = append(clauses, ActionAllowed)
+		rules = append(rules, ActionAllowed)
 	}
 	has := false
 	c.try(Works, vector.Guard(func() error {
@@ -47,13 +47,13 @@ func (c *agentCheck) all() []Clause {
 		})
 	}))
 	if has {
-		clauses = append(clauses, optionClauses()...)
+		rules = append(rules, optionRules()...)
 	}
-	return clauses
+	return rules
 }
 
-func agentClauses() []Clause {
-	return []Clause{
+func agentRules() []Rule {
+	return []Rule{
 		Works, ActionInSpace, SameSeedSameActions, NewRunForgets, NewEpisodeTeachesNothing,
 		InputUnchanged, FillsColumns, IdleUntouched, LanesIndependent, LearningOff,
 	}
@@ -266,9 +266,9 @@ func (c *agentCheck) judge(in *vector.Feedback, actions *space.Column, before []
 }
 
 // inSpace checks that the action of a lane is in its space, and allowed.
-func (c *agentCheck) inSpace(clause Clause, in *vector.Feedback, actions *space.Column, i int) bool {
+func (c *agentCheck) inSpace(rule Rule, in *vector.Feedback, actions *space.Column, i int) bool {
 	err := c.spec.Action.Check(actions, i)
-	c.try(clause, err)
+	c.try(rule, err)
 	mask := in.Mask(i)
 	if err == nil && mask != nil {
 		a := actions.Int64[i]

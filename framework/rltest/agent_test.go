@@ -18,7 +18,7 @@ import (
 )
 
 // learner is a correct agent: it acts from a random stream that everything it
-// learns stirs. A bug breaks one clause.
+// learns stirs. A bug breaks one rule.
 type learner struct {
 	bug  string
 	spec framework.Spec
@@ -115,7 +115,7 @@ func digest(v space.Value) uint64 {
 	return h.Sum64()
 }
 
-var brokenAgents = map[string][]Clause{
+var brokenAgents = map[string][]Rule{
 	"":                           nil,
 	"panics":                     {Works},
 	"cannot learn":               {Works},
@@ -172,7 +172,7 @@ func TestCheckAgentOnEverySpec(t *testing.T) {
 	}
 }
 
-// learners is a correct batch of learners; a bug breaks one clause.
+// learners is a correct batch of learners; a bug breaks one rule.
 type learners struct {
 	vector.Agent
 	bug    string
@@ -253,7 +253,7 @@ func (l *learners) Step(ctx context.Context, in *vector.Feedback, actions *space
 	return nil
 }
 
-var brokenLearners = map[string][]Clause{
+var brokenLearners = map[string][]Rule{
 	"":                          nil,
 	"cannot close":              {Works},
 	"shortens a column":         {Works},
@@ -281,22 +281,22 @@ func TestCheckVectorAgent(t *testing.T) {
 	}
 }
 
-// Every clause has something deliberately broken that must fail by its name.
-func TestEveryClauseIsBroken(t *testing.T) {
-	source := must.Get(os.ReadFile("clauses.go"))(t)
-	clauses := regexp.MustCompile(`(?m)^\t\w+ Clause = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
-	if len(clauses) < 20 {
-		t.Fatalf("found only %d clauses in clauses.go", len(clauses))
+// Every rule has something deliberately broken that must fail by its name.
+func TestEveryRuleIsBroken(t *testing.T) {
+	source := must.Get(os.ReadFile("rules.go"))(t)
+	rules := regexp.MustCompile(`(?m)^\t\w+ Rule = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(rules) < 20 {
+		t.Fatalf("found only %d rules in rules.go", len(rules))
 	}
-	var broken []Clause
-	for _, cases := range []map[string][]Clause{brokenEnvironments, brokenBatches, brokenAgents, brokenLearners, brokenChoosers, brokenPlugins, brokenMasks} {
-		for _, clauses := range cases {
-			broken = append(broken, clauses...)
+	var broken []Rule
+	for _, cases := range []map[string][]Rule{brokenEnvironments, brokenBatches, brokenAgents, brokenLearners, brokenChoosers, brokenPlugins, brokenMasks} {
+		for _, rules := range cases {
+			broken = append(broken, rules...)
 		}
 	}
-	for _, clause := range clauses {
-		if !slices.Contains(broken, Clause(clause[1])) {
-			t.Errorf("nothing breaks %s", clause[1])
+	for _, rule := range rules {
+		if !slices.Contains(broken, Rule(rule[1])) {
+			t.Errorf("nothing breaks %s", rule[1])
 		}
 	}
 }

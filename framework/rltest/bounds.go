@@ -11,8 +11,8 @@ import (
 // as it takes.
 type Bounds struct {
 	// Time is about how long a check may take; 0: no limit. If the plugin is slow, each
-	// comparison has fewer steps. After Time, the remaining clauses are compared in their
-	// smallest form, with 6 steps. Every clause is tested, so a check has at least about
+	// comparison has fewer steps. After Time, the remaining rules are compared in their
+	// smallest form, with 6 steps. Every rule is tested, so a check has at least about
 	// 250 calls, and for an agent these for each spec. The end of an episode is waited
 	// for until Time is over, and for 1,000 steps at least.
 	Time time.Duration
@@ -76,7 +76,7 @@ type size struct {
 	many  int // lanes in one of which an episode should end; a slow plugin has one
 }
 
-// smallest is what every clause needs.
+// smallest is what every rule needs.
 var smallest = size{calls: 6, many: 1}
 
 func (b Bounds) size() size {

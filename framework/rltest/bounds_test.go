@@ -14,7 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// A fast plugin is compared in full. A slow one less, but never below what the clauses
+// A fast plugin is compared in full. A slow one less, but never below what the rules
 // need.
 func TestSizeFitsTime(t *testing.T) {
 	full := Bounds{}.size()
@@ -71,7 +71,7 @@ func countedPlugin(steps *int) *vector.EnvironmentPlugin {
 	}
 }
 
-// With time, every part is told and every clause is kept.
+// With time, every part is told and every rule is kept.
 func TestBoundsOfTime(t *testing.T) {
 	steps, stages := 0, 0
 	b := Bounds{Time: time.Hour, Progress: func(string) { stages++ }}
@@ -80,8 +80,8 @@ func TestBoundsOfTime(t *testing.T) {
 	}
 }
 
-// Every clause is tried whatever the time is: what is left after it in the smallest form.
-func TestEveryClauseIsTried(t *testing.T) {
+// Every rule is tried whatever the time is: what is left after it in the smallest form.
+func TestEveryRuleIsTried(t *testing.T) {
 	steps := 0
 	for name, p := range map[string]vector.Plugin{"environment": countedPlugin(&steps), "agent": brokenPlugin("an agent")} {
 		if err := (Bounds{Time: time.Nanosecond}).CheckPlugin(t.Context(), p, nil); err != nil {
@@ -127,7 +127,7 @@ func TestPatience(t *testing.T) {
 func TestSmallestFormFindsFaults(t *testing.T) {
 	later := map[string]bool{"ends, but says it never does": true, "remembers the last run": true, "leaves its space by a choice": true}
 	short, spec := Bounds{Time: time.Nanosecond}, Specs()[2]
-	compare := func(faults map[string][]Clause, check func(b Bounds, bug string) error) {
+	compare := func(faults map[string][]Rule, check func(b Bounds, bug string) error) {
 		for bug := range faults {
 			full, smallest := found(check(Bounds{}, bug)), found(check(short, bug))
 			if !slices.Equal(full, smallest) && !later[bug] {

@@ -21,20 +21,20 @@ import (
 // breaks AffineRewards or RelabelledOptions by design.
 const (
 	// Offered: every answer is an option of its question, and numbers for the log are finite.
-	Offered Clause = "option-offered"
+	Offered Rule = "option-offered"
 	// EqualAnswers: equal questions have equal answers, whatever is asked before and beside them.
-	EqualAnswers Clause = "equal-answers"
+	EqualAnswers Rule = "equal-answers"
 	// AffineRewards: if all rewards are multiplied by a positive number and moved by another, the
 	// same options are chosen.
-	AffineRewards Clause = "affine-rewards"
+	AffineRewards Rule = "affine-rewards"
 	// RelabelledOptions: if the options come in another order, the same ones are chosen.
-	RelabelledOptions Clause = "relabelled-options"
+	RelabelledOptions Rule = "relabelled-options"
 	// DeltaMonotone: an option that is chosen is still chosen if it is worth more in every
 	// model. Rules that list it as an ability are held to it.
-	DeltaMonotone Clause = "delta-monotone"
+	DeltaMonotone Rule = "delta-monotone"
 	// OptionsSound: options have policies in the action set and probabilities of ending, and
 	// from every state where one may begin it can end, by the transitions that were seen.
-	OptionsSound Clause = "options-sound"
+	OptionsSound Rule = "options-sound"
 )
 
 // questions is the number of questions that a rule is asked for each law.
@@ -49,14 +49,14 @@ func decisionSpec() framework.Spec {
 func checkDecisions(ctx context.Context, p vector.Plugin, d *vector.Description, raw json.RawMessage) error {
 	decides, ok := p.(vector.DecisionPlugin)
 	if !ok {
-		return &Violation{Clause: Works, Err: errors.New("it cannot be opened as a rule")}
+		return &Violation{Rule: Works, Err: errors.New("it cannot be opened as a rule")}
 	}
 	if d.Kind == vector.KindOptions {
 		return checkSource(ctx, decides, raw)
 	}
 	rule, err := decides.OpenRule(ctx, raw, decisionSpec())
 	if err != nil {
-		return &Violation{Clause: Works, Err: err}
+		return &Violation{Rule: Works, Err: err}
 	}
 	c := &ruleCheck{ctx: ctx, rule: rule, rng: rand.New(rand.NewPCG(37, 3))}
 	err = c.run(d)
@@ -179,11 +179,11 @@ func (c *ruleCheck) run(d *vector.Description) error {
 		}
 	}
 	if err := c.rule.Choose(c.ctx, batch, answers); err != nil {
-		return &Violation{Clause: Works, Err: err}
+		return &Violation{Rule: Works, Err: err}
 	}
-	law := func(clause Clause, broken bool, format string, args ...any) {
-		if _, declared := d.Breaks[string(clause)]; broken && !declared {
-			r.fail(clause, fmt.Errorf(format, args...))
+	law := func(rule Rule, broken bool, format string, args ...any) {
+		if _, declared := d.Breaks[string(rule)]; broken && !declared {
+			r.fail(rule, fmt.Errorf(format, args...))
 		}
 	}
 	for i, p := range problems {
@@ -234,14 +234,14 @@ func checkSource(ctx context.Context, p vector.DecisionPlugin, raw json.RawMessa
 	spec := decisionSpec()
 	source, err := p.OpenOptions(ctx, raw, spec)
 	if err != nil {
-		return &Violation{Clause: Works, Err: err}
+		return &Violation{Rule: Works, Err: err}
 	}
 	var r report
 	rng := rand.New(rand.NewPCG(37, 4))
 	seen := each.Of([]int{0, 1, 10, 100, 1000, 10_000}, func(steps int) options.Experience { return walk(steps, rng) })
 	made := make([][]options.DeclaredOption, len(seen))
 	if err := source.Options(ctx, seen, made); err != nil {
-		return errors.Join(&Violation{Clause: Works, Err: err}, source.Close())
+		return errors.Join(&Violation{Rule: Works, Err: err}, source.Close())
 	}
 	for i := range seen {
 		alone := make([][]options.DeclaredOption, 1)

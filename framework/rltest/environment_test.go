@@ -19,7 +19,7 @@ import (
 // corridor is a correct environment: a walk along cells 0 to 5 that ends at cell
 // 5 and is cut short after 20 steps. Its observation is the cell and a random
 // number. Its action [direction, pace] moves it by pace cells and costs half of
-// the pace. A bug breaks one clause.
+// the pace. A bug breaks one rule.
 type corridor struct {
 	bug         string
 	rng         *rand.Rand
@@ -149,23 +149,23 @@ func (e *corridor) Measure(_ context.Context, dst []float64) error {
 	return nil
 }
 
-// found lists the clauses that a report says were tried and broken.
-func found(err error) []Clause {
-	clauses := Broken(err)
+// found lists the rules that a report says were tried and broken.
+func found(err error) []Rule {
+	rules := Broken(err)
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
 			var v *Violation
 			if errors.As(err, &v) && errors.Is(err, ErrUntried) {
-				clauses = slices.DeleteFunc(clauses, func(r Clause) bool { return r == v.Clause })
+				rules = slices.DeleteFunc(rules, func(r Rule) bool { return r == v.Rule })
 			}
 		}
 	}
-	return clauses
+	return rules
 }
 
-// brokenEnvironments are the clauses that each bug breaks; none for a correct one, and for
+// brokenEnvironments are the rules that each bug breaks; none for a correct one, and for
 // bugs that the lanes of copies make good.
-var brokenEnvironments = map[string][]Clause{
+var brokenEnvironments = map[string][]Rule{
 	"has no picture":               {RenderChangesNothing},
 	"fails to render":              {RenderChangesNothing},
 	"moves when it is looked at":   {RenderChangesNothing},
@@ -214,21 +214,21 @@ func TestCheckEnvironment(t *testing.T) {
 	}
 }
 
-// A clause that could not be tried is broken by name.
+// A rule that could not be tried is broken by name.
 func TestUntried(t *testing.T) {
 	err := checkCopies(t, func() (framework.Environment, error) { return &corridor{bug: "never ends"}, nil })
-	if got := Broken(err); !slices.Equal(got, []Clause{NeedsResetAfter}) || !errors.Is(err, ErrUntried) {
+	if got := Broken(err); !slices.Equal(got, []Rule{NeedsResetAfter}) || !errors.Is(err, ErrUntried) {
 		t.Errorf("no end: got %v: %v", got, err)
 	}
 	err = checkCopies(t, func() (framework.Environment, error) { return &corridor{bug: "cannot reset"}, nil })
-	for _, clause := range []Clause{SameSeedSameEpisode, InvalidAction, FiniteReward, LanesIndependent} {
-		if !slices.Contains(Broken(err), clause) {
-			t.Errorf("no reset: %s was tried: %v", clause, err)
+	for _, rule := range []Rule{SameSeedSameEpisode, InvalidAction, FiniteReward, LanesIndependent} {
+		if !slices.Contains(Broken(err), rule) {
+			t.Errorf("no reset: %s was tried: %v", rule, err)
 		}
 	}
 }
 
-// batch is a correct batch of corridors with models; a bug breaks one clause.
+// batch is a correct batch of corridors with models; a bug breaks one rule.
 type batch struct {
 	vector.Environment
 	bug      string
@@ -344,7 +344,7 @@ func (b *batch) models(context.Context) ([]*mdp.Tabular, error) {
 	return models, err
 }
 
-var brokenBatches = map[string][]Clause{
+var brokenBatches = map[string][]Rule{
 	"":                             nil,
 	"cannot close":                 {Works},
 	"shortens a column":            {Works},

@@ -23,30 +23,30 @@ import (
 // by design; its description says so (vector.Description.Breaks).
 const (
 	// UnreachableStates: declaring states that are never reached changes nothing.
-	UnreachableStates Clause = "unreachable-states"
+	UnreachableStates Rule = "unreachable-states"
 	// DuplicatedActions: an agent earns no less if every action is there twice.
-	DuplicatedActions Clause = "duplicated-actions"
+	DuplicatedActions Rule = "duplicated-actions"
 	// RelabelledStates: the numbers of the states do not matter.
-	RelabelledStates Clause = "relabelled-states"
+	RelabelledStates Rule = "relabelled-states"
 	// RelabelledActions: the numbers of the actions do not matter, not even the
 	// order in which they are tried first.
-	RelabelledActions Clause = "relabelled-actions"
+	RelabelledActions Rule = "relabelled-actions"
 	// ScaledRewards: multiplying rewards and their bounds by a positive number
 	// changes nothing.
-	ScaledRewards Clause = "scaled-rewards"
+	ScaledRewards Rule = "scaled-rewards"
 	// ShiftedRewards: adding a number to rewards and their bounds changes nothing.
 	// It is tried in tasks that continue: where episodes end, it changes the task.
-	ShiftedRewards Clause = "shifted-rewards"
+	ShiftedRewards Rule = "shifted-rewards"
 	// ContinuingForm: an agent earns the same per step if ends of episodes are not
 	// shown and the last step leads to the next start. Agents that give the end of
 	// an episode the value 0 break it: they maximise the reward of an episode, not the
 	// reward per step.
-	ContinuingForm Clause = "continuing-form"
+	ContinuingForm Rule = "continuing-form"
 )
 
 // Laws returns the laws of agents.
-func Laws() []Clause {
-	return []Clause{UnreachableStates, DuplicatedActions, RelabelledStates, RelabelledActions, ScaledRewards, ShiftedRewards, ContinuingForm}
+func Laws() []Rule {
+	return []Rule{UnreachableStates, DuplicatedActions, RelabelledStates, RelabelledActions, ScaledRewards, ShiftedRewards, ContinuingForm}
 }
 
 const (
@@ -81,14 +81,14 @@ var looks = []struct {
 //     are 120 more, and then 720 more. An agent that follows all laws fails by chance with a
 //     probability below 1 %.
 //
-// The result is nil or a list of broken clauses (see Broken). It has every
+// The result is nil or a list of broken rules (see Broken). It has every
 // law that the agent breaks but does not declare in its description, every law declared
 // without a reason, and every declared name that is no law. Laws that are declared are not
 // tried. The error wraps framework.ErrUnsupported if the agent accepts none of the tasks.
 func CheckLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) error {
 	d, err := p.Describe(ctx)
 	if err != nil {
-		return &Violation{Clause: Described, Err: err}
+		return &Violation{Rule: Described, Err: err}
 	}
 	broken, err := brokenLaws(ctx, p, params, d.Breaks)
 	if err != nil {
@@ -96,25 +96,25 @@ func CheckLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) err
 	}
 	var errs []error
 	for _, law := range slices.Sorted(maps.Keys(d.Breaks)) {
-		if !slices.Contains(Laws(), Clause(law)) || d.Breaks[law] == "" {
-			errs = append(errs, &Violation{Clause: Described, Err: fmt.Errorf("it breaks %q for the reason %q: want one of %v, and a reason", law, d.Breaks[law], Laws())})
+		if !slices.Contains(Laws(), Rule(law)) || d.Breaks[law] == "" {
+			errs = append(errs, &Violation{Rule: Described, Err: fmt.Errorf("it breaks %q for the reason %q: want one of %v, and a reason", law, d.Breaks[law], Laws())})
 		}
 	}
 	for _, law := range Laws() {
 		if broken[law] != nil {
-			errs = append(errs, &Violation{Clause: law, Err: broken[law]})
+			errs = append(errs, &Violation{Rule: law, Err: broken[law]})
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // brokenLaws returns the laws that are broken but not declared, each with what shows it.
-func brokenLaws(ctx context.Context, p vector.Plugin, params json.RawMessage, declared map[string]string) (map[Clause]error, error) {
+func brokenLaws(ctx context.Context, p vector.Plugin, params json.RawMessage, declared map[string]string) (map[Rule]error, error) {
 	tasks, err := lawTasks()
 	if err != nil {
 		return nil, err
 	}
-	broken, supported := map[Clause]error{}, false
+	broken, supported := map[Rule]error{}, false
 	for _, task := range tasks {
 		c := lawCheck{ctx: ctx, plugin: p, params: params, task: task, plain: make([]*played, len(looks))}
 		_, err := c.asItIs(0)
@@ -146,7 +146,7 @@ func brokenLaws(ctx context.Context, p vector.Plugin, params json.RawMessage, de
 }
 
 // fault returns what shows that the agent breaks a law in a view of the task, or nil.
-func (c *lawCheck) fault(law Clause, v view) (fault, err error) {
+func (c *lawCheck) fault(law Rule, v view) (fault, err error) {
 	for k, look := range looks {
 		want, err := c.asItIs(k)
 		if err != nil {
@@ -244,7 +244,7 @@ func (c *lawCheck) asItIs(look int) (p *played, err error) {
 }
 
 // view returns what a law compares the task with, and whether it applies.
-func (c *lawCheck) view(law Clause) (v view, applies bool) {
+func (c *lawCheck) view(law Rule) (v view, applies bool) {
 	ends := c.task.HasTerminal()
 	switch law {
 	case UnreachableStates:

@@ -60,33 +60,33 @@ func TestLawsFindFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fault func(spec framework.Spec, rng *rand.Rand, last float64, observation int64) (int64, bool)
-		want  []Clause
+		want  []Rule
 	}{
 		{"none", nil, nil},
 		{"many states", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 0, s.Observation.(space.Discrete).N > padding
-		}, []Clause{UnreachableStates}},
+		}, []Rule{UnreachableStates}},
 		{"many actions", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 0, s.Action.(space.Discrete).N > 4
-		}, []Clause{DuplicatedActions}},
+		}, []Rule{DuplicatedActions}},
 		{"the first state", func(_ framework.Spec, _ *rand.Rand, _ float64, o int64) (int64, bool) {
 			return 1, o > 1
-		}, []Clause{RelabelledStates, RelabelledActions}},
+		}, []Rule{RelabelledStates, RelabelledActions}},
 		{"the last action", func(framework.Spec, *rand.Rand, float64, int64) (int64, bool) {
 			return 1, true
-		}, []Clause{RelabelledActions}},
+		}, []Rule{RelabelledActions}},
 		{"large rewards", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 1, s.RewardHigh-s.RewardLow > 20
-		}, []Clause{ScaledRewards}},
+		}, []Rule{ScaledRewards}},
 		{"the lower bound", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 1, s.RewardLow > 10
-		}, []Clause{ShiftedRewards}},
+		}, []Rule{ShiftedRewards}},
 		{"a little, with many states", func(s framework.Spec, rng *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 1, rng.Float64() < 0.04 && s.Observation.(space.Discrete).N > padding // the second look finds it
-		}, []Clause{UnreachableStates}},
+		}, []Rule{UnreachableStates}},
 		{"no ends", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 1, s.Continuing && s.RewardLow == -0.125
-		}, []Clause{ContinuingForm}},
+		}, []Rule{ContinuingForm}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := wanderer(nil, tt.fault)
@@ -107,7 +107,7 @@ func TestLawsFindFaults(t *testing.T) {
 // Every declared name is a law, and has a reason.
 func TestDeclarationsOfLaws(t *testing.T) {
 	for law, reason := range map[string]string{"gravity": "by design", string(ScaledRewards): ""} {
-		if got := Broken(CheckLaws(t.Context(), wanderer(map[string]string{law: reason}, nil), nil)); !slices.Equal(got, []Clause{Described}) {
+		if got := Broken(CheckLaws(t.Context(), wanderer(map[string]string{law: reason}, nil), nil)); !slices.Equal(got, []Rule{Described}) {
 			t.Errorf("%q, %q: broken %v", law, reason, got)
 		}
 	}

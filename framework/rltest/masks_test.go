@@ -11,7 +11,7 @@ import (
 )
 
 // stairs has steps 0 to 3, whose ends lack the action that would leave them. A bug breaks one
-// clause.
+// rule.
 type stairs struct {
 	bug     string
 	at      int64
@@ -46,7 +46,7 @@ func (x *stairs) Step(_ context.Context, a space.Value) (framework.TimeStep, err
 	return framework.TimeStep{Observation: space.Value{Int: x.at}, Reward: float64(x.at / 3), Truncated: x.left == 0}, nil
 }
 
-var brokenMasks = map[string][]Clause{
+var brokenMasks = map[string][]Rule{
 	"":               nil,
 	"allows nothing": {MaskAllows},
 	"allows all":     {Works}, // and falls

@@ -44,7 +44,7 @@ func readAll(ctx context.Context, m *vector.Measures, lanes int) error {
 
 // unmoved compares a run that is watched before every step with the same run alone. It
 // passes if watch returns framework.ErrUnsupported.
-func (c *vectorCheck) unmoved(clause Clause, what string, watch func(vector.Environment) error) error {
+func (c *vectorCheck) unmoved(rule Rule, what string, watch func(vector.Environment) error) error {
 	play := func(watched bool) (log []string, err error) {
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range c.size.calls {
@@ -84,7 +84,7 @@ func (c *vectorCheck) unmoved(clause Clause, what string, watch func(vector.Envi
 	}
 	unseen, err := play(false)
 	if err == nil {
-		c.try(clause, differ(unseen, seen, what))
+		c.try(rule, differ(unseen, seen, what))
 	}
 	return err
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-func optionClauses() []Clause {
-	return []Clause{ProblemSound, SameSeedSameProblems, EpochlessIsStep, ChoiceActs, GreedyIsPolicy}
+func optionRules() []Rule {
+	return []Rule{ProblemSound, SameSeedSameProblems, EpochlessIsStep, ChoiceActs, GreedyIsPolicy}
 }
 
 // errBroken ends the checks of decisions after a violation that would bring others
 // with it.
-var errBroken = errors.New("a clause is broken")
+var errBroken = errors.New("a rule is broken")
 
 // options checks the decisions of an agent that has options. Others pass; the
 // answer is whether it has.

@@ -16,7 +16,7 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// chooser is a correct option agent; a bug breaks one clause.
+// chooser is a correct option agent; a bug breaks one rule.
 type chooser struct {
 	*optiontest.Tables
 	bug  string
@@ -120,7 +120,7 @@ func (c *chooser) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int,
 	return dst, err
 }
 
-var brokenChoosers = map[string][]Clause{
+var brokenChoosers = map[string][]Rule{
 	"":                                  nil,
 	"refuses without a word":            {Works},
 	"makes nothing":                     {Works},
@@ -187,13 +187,13 @@ func (b *believer) Options(_ context.Context, observation space.Value, kinds []o
 	return c, nil
 }
 
-var brokenBelievers = map[string][]Clause{
+var brokenBelievers = map[string][]Rule{
 	"":                                    nil,
 	"writes to observations of decisions": {InputUnchanged},
 	"has a policy too few":                {Works},
 }
 
-// The lanes of an agent with options keep the clauses for such lanes, and the agent
+// The lanes of an agent with options keep the rules for such lanes, and the agent
 // those for agents.
 func TestCheckAgentWithOptions(t *testing.T) {
 	for bug, want := range brokenBelievers {

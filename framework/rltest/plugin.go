@@ -22,7 +22,7 @@ var pluginID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0
 // given parameters. An agent is checked on all environments that specs describe
 // (without specs: Specs), except those that it refuses with an error wrapping
 // framework.ErrUnsupported. It must accept at least one. The result is nil or
-// every broken clause: see Broken.
+// every broken rule: see Broken.
 func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) error {
 	return Bounds{}.CheckPlugin(ctx, p, params, specs...)
 }
@@ -31,10 +31,10 @@ func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, s
 func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) error {
 	d, err := p.Describe(ctx)
 	if err != nil {
-		return &Violation{Clause: Described, Err: err}
+		return &Violation{Rule: Described, Err: err}
 	}
 	if err := describes(&d); err != nil {
-		return &Violation{Clause: Described, Err: err}
+		return &Violation{Rule: Described, Err: err}
 	}
 	if d.Kind == vector.KindRule || d.Kind == vector.KindOptions {
 		return checkDecisions(ctx, p, &d, params)
@@ -64,7 +64,7 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 			err = agent.Close()
 		}
 		if err != nil {
-			err = &Violation{Clause: Works, Err: err}
+			err = &Violation{Rule: Works, Err: err}
 		} else {
 			open := func(lanes int) (vector.Agent, error) { return p.OpenAgent(ctx, params, spec, lanes) }
 			err = errors.Join(
@@ -76,12 +76,12 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 		}
 	}
 	if !supported {
-		errs = append(errs, &Violation{Clause: Works, Err: fmt.Errorf("%w: the agent supports none of the %d environments", ErrUntried, len(specs))})
+		errs = append(errs, &Violation{Rule: Works, Err: fmt.Errorf("%w: the agent supports none of the %d environments", ErrUntried, len(specs))})
 	}
 	return errors.Join(errs...)
 }
 
-// SpecError holds the clauses that an agent breaks on environments of one spec.
+// SpecError holds the rules that an agent breaks on environments of one spec.
 type SpecError struct {
 	Spec string // its id
 	Err  error  // what is wrong with the spec
@@ -113,7 +113,7 @@ func describes(d *vector.Description) error {
 func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params json.RawMessage) error {
 	env, err := p.OpenEnvironment(ctx, params, 1)
 	if err != nil {
-		return &Violation{Clause: Works, Err: err}
+		return &Violation{Rule: Works, Err: err}
 	}
 	defer env.Close()
 	able := env.Abilities()
@@ -123,7 +123,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	if able.Measures != nil {
 		for _, m := range able.Measures.Metrics {
 			if err := metric.CheckDeclared(metric.Name(m.Name), metric.Better(m.Better), metric.Value(m.Total)); err != nil {
-				return &Violation{Clause: Capable, Err: err}
+				return &Violation{Rule: Capable, Err: err}
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	asked := vector.AskAll(ctx, env, 0)
 	for _, name := range d.Abilities {
 		if _, has := asked[name]; !has && name != "model" {
-			return &Violation{Clause: Capable, Err: fmt.Errorf("%q is listed, and the environment does not have it", name)}
+			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed, and the environment does not have it", name)}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
@@ -145,10 +145,10 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 			continue // where a library is missing, say
 		}
 		if !slices.Contains(d.Abilities, name) {
-			return &Violation{Clause: Capable, Err: fmt.Errorf("%q is not listed, and the environment has it", name)}
+			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is not listed, and the environment has it", name)}
 		}
 		if err != nil {
-			return &Violation{Clause: Capable, Err: err}
+			return &Violation{Rule: Capable, Err: err}
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func capableAgent(c *agentCheck, d *vector.Description) error {
 // listed is a Violation unless a description lists an ability where it is there only.
 func listed(d *vector.Description, name, what string, there bool) error {
 	if says := slices.Contains(d.Abilities, name); says != there {
-		return &Violation{Clause: Capable, Err: fmt.Errorf("%q is listed: %v; %s: %v", name, says, what, there)}
+		return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed: %v; %s: %v", name, says, what, there)}
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// brokenPlugins are the clauses that each bug of a plugin breaks.
-var brokenPlugins = map[string][]Clause{
+// brokenPlugins are the rules that each bug of a plugin breaks.
+var brokenPlugins = map[string][]Rule{
 	"":                      nil,
 	"an agent":              nil,
 	"no version":            {Described},
@@ -107,7 +107,7 @@ func TestCheckPlugin(t *testing.T) {
 		t.Run(bug, func(t *testing.T) {
 			err := CheckPlugin(t.Context(), brokenPlugin(bug), nil)
 			if bug == "an agent for no space" {
-				if got := Broken(err); !slices.Equal(got, []Clause{Works}) {
+				if got := Broken(err); !slices.Equal(got, []Rule{Works}) {
 					t.Errorf("got %v: %v", got, err)
 				}
 				return

@@ -33,9 +33,9 @@ func (c *vectorCheck) started(n, leftOut int, f func(vector.Environment, *vector
 }
 
 // attempt makes a step that should fail with the sentinel, because of one lane.
-func (c *vectorCheck) attempt(env vector.Environment, in *vector.Actions, out *vector.TimeSteps, clause Clause, sentinel error, lane int) {
+func (c *vectorCheck) attempt(env vector.Environment, in *vector.Actions, out *vector.TimeSteps, rule Rule, sentinel error, lane int) {
 	err := vector.Guard(func() error { return env.Step(c.ctx, in, out) })
-	c.try(clause, wants(err, sentinel))
+	c.try(rule, wants(err, sentinel))
 	if !errors.Is(err, sentinel) {
 		return
 	}

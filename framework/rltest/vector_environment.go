@@ -33,26 +33,26 @@ func (b Bounds) checkVectorEnvironment(ctx context.Context, open func(lanes int)
 	}
 	c := &vectorCheck{ctx: ctx, bounds: b, size: b.size(), open: open, actions: drawn(&spec)}
 	c.try(Works, vector.Guard(c.run))
-	return c.result(vectorClauses(&spec)...)
+	return c.result(vectorRules(&spec)...)
 }
 
-// vectorClauses are the clauses that are tried of lanes with a given spec.
-func vectorClauses(spec *framework.Spec) []Clause {
-	clauses := []Clause{
+// vectorRules are the rules that are tried of lanes with a given spec.
+func vectorRules(spec *framework.Spec) []Rule {
+	rules := []Rule{
 		Works, SpecValid, SpecConstant, ObservationInSpace, FiniteReward, RewardInBounds, SameSeedSameEpisode, NeedsResetFirst,
 		NeedsResetAfter, InvalidAction, ReturnsOwnSlices, InputUnchanged, NewEpisodeIsClean, FillsColumns,
 		IdleUntouched, LanesIndependent, NamesLane,
 	}
 	if spec.Masks {
-		clauses = append(clauses, MaskAllows)
+		rules = append(rules, MaskAllows)
 	}
 	if spec.Continuing {
-		clauses[slices.Index(clauses, NeedsResetAfter)] = EndsNever
+		rules[slices.Index(rules, NeedsResetAfter)] = EndsNever
 	}
 	if len(outside(spec.Action)) == 0 {
-		clauses = slices.DeleteFunc(clauses, func(r Clause) bool { return r == InvalidAction })
+		rules = slices.DeleteFunc(rules, func(r Rule) bool { return r == InvalidAction })
 	}
-	return clauses
+	return rules
 }
 
 // vectorCheck checks lanes.
@@ -114,10 +114,10 @@ func (c *vectorCheck) lanes() error {
 	return nil
 }
 
-// sound reports whether none of the clauses has been broken, so that what depends
+// sound reports whether none of the rules has been broken, so that what depends
 // on them can be judged.
-func (r *report) sound(clauses ...Clause) bool {
-	return !slices.ContainsFunc(r.violations, func(v *Violation) bool { return slices.Contains(clauses, v.Clause) })
+func (r *report) sound(rules ...Rule) bool {
+	return !slices.ContainsFunc(r.violations, func(v *Violation) bool { return slices.Contains(rules, v.Rule) })
 }
 
 // restarts compares a run in a used lane with the same run in a fresh one.

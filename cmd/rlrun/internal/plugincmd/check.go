@@ -52,9 +52,9 @@ func (e *brokenError) Unwrap() error { return e.verdict.found }
 
 // violation is a broken rule and its cause, told once.
 type violation struct {
-	Clause rltest.Clause `json:"rule"`
-	Error  string        `json:"error"`
-	Specs  []string      `json:"specs,omitempty"` // ids of the environments on which an agent breaks it so
+	Rule  rltest.Rule `json:"rule"`
+	Error string      `json:"error"`
+	Specs []string    `json:"specs,omitempty"` // ids of the environments on which an agent breaks it so
 
 	untried bool // nothing else is known
 }
@@ -165,7 +165,7 @@ func (v verdict) text() string {
 	var broken, untried []string
 	for _, b := range v.Violations {
 		if b.untried {
-			untried = append(untried, string(b.Clause))
+			untried = append(untried, string(b.Rule))
 		} else {
 			broken = append(broken, b.String())
 		}
@@ -244,7 +244,7 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 	for _, fault := range faults {
 		var end *plugin.EndFault
 		if errors.As(fault, &end) {
-			v.Violations = append(v.Violations, violation{Clause: rltest.Clause(end.Rule), Error: fault.Error()})
+			v.Violations = append(v.Violations, violation{Rule: rltest.Rule(end.Rule), Error: fault.Error()})
 		}
 	}
 	v.OK = len(v.Violations) == 0
@@ -343,12 +343,12 @@ func (v *verdict) add(err error, spec string) {
 		var broken *rltest.Violation
 		b.untried = errors.As(err, &broken) && broken.Err == rltest.ErrUntried
 		if rules := rltest.Broken(err); len(rules) > 0 {
-			b.Clause = rules[0]
+			b.Rule = rules[0]
 		}
 		cause, _, _ := strings.Cut(b.Error, "\n") // standard error follows
 		i := slices.IndexFunc(v.Violations, func(old violation) bool {
 			known, _, _ := strings.Cut(old.Error, "\n")
-			return old.Clause == b.Clause && known == cause
+			return old.Rule == b.Rule && known == cause
 		})
 		if i < 0 {
 			i = len(v.Violations)

@@ -52,10 +52,10 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 	}
 	rules := map[string]bool{}
 	for _, b := range v.Violations {
-		if b.Clause == "" || !strings.Contains(b.Error, string(b.Clause)) {
+		if b.Rule == "" || !strings.Contains(b.Error, string(b.Rule)) {
 			t.Errorf("violation %+v does not name its rule", b)
 		}
-		rules[string(b.Clause)] = true
+		rules[string(b.Rule)] = true
 	}
 	if len(rules) < 2 || !rules["finite-reward"] {
 		t.Errorf("broken rules are %v, want finite-reward and others", rules)
@@ -65,9 +65,9 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 // Rules that could not be tested because of a broken rule are listed in one
 // line.
 func TestUntriedRulesAreOneLine(t *testing.T) {
-	untried := func(rule rltest.Clause) error { return &rltest.Violation{Clause: rule, Err: rltest.ErrUntried} }
+	untried := func(rule rltest.Rule) error { return &rltest.Violation{Rule: rule, Err: rltest.ErrUntried} }
 	v := verdict{Plugin: "walk", ID: "me/walk@1", Kind: vector.KindEnvironment}
-	v.add(errors.Join(&rltest.Violation{Clause: rltest.Works, Err: errors.New("no")}, untried(rltest.SameSeedSameEpisode), untried(rltest.FiniteReward)), "")
+	v.add(errors.Join(&rltest.Violation{Rule: rltest.Works, Err: errors.New("no")}, untried(rltest.SameSeedSameEpisode), untried(rltest.FiniteReward)), "")
 	want := "walk (me/walk@1, environment) breaks 1 rule:\nworks: no\nnot tried because of that: same-seed-same-episode, finite-reward"
 	if got := v.text(); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -118,11 +118,11 @@ func TestSpeedEndsInTime(t *testing.T) {
 // A rule that is broken for one reason on several environments is told once.
 func TestOneCauseOnce(t *testing.T) {
 	why := func(spec, text string) error {
-		return &rltest.SpecError{Spec: spec, Err: errors.Join(&rltest.Violation{Clause: rltest.RoundTrips, Err: errors.New(text)})}
+		return &rltest.SpecError{Spec: spec, Err: errors.Join(&rltest.Violation{Rule: rltest.RoundTrips, Err: errors.New(text)})}
 	}
 	var v verdict
 	v.add(errors.Join(why("a", "no pickle\n\ttraceback 1"), why("b", "no pickle\n\ttraceback 2"), why("c", "another reason")), "")
-	v.add(&rltest.Violation{Clause: rltest.Works, Err: errors.New("no")}, "")
+	v.add(&rltest.Violation{Rule: rltest.Works, Err: errors.New("no")}, "")
 	var got []string
 	for _, b := range v.Violations {
 		got = append(got, b.String())
@@ -198,7 +198,7 @@ func TestCheckLaws(t *testing.T) {
 		v := must.Get(check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), plan.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {}))(t)
 		var broken []string
 		for _, b := range v.Violations {
-			broken = append(broken, string(b.Clause))
+			broken = append(broken, string(b.Rule))
 		}
 		if !slices.Equal(broken, tt.want) {
 			t.Errorf("laws %v, declared %v: broken %v, want %v", tt.laws, tt.breaks, broken, tt.want)

@@ -2,7 +2,7 @@
 // framework. It imports no testing package, so that go test, rlrun plugin check
 // and any other program can share it.
 //
-// A check returns every broken clause, joined; Broken lists their names. A clause
+// A check returns every broken rule, joined; Broken lists their names. A rule
 // that a check could not try counts as broken: a conformance report without it
 // would be a guess.
 package rltest
@@ -15,143 +15,143 @@ import (
 	"github.com/rlrun/rlrun/internal/each"
 )
 
-// Clause names one clause of the contract.
-type Clause string
+// Rule names one rule of the contract.
+type Rule string
 
-// The clauses of environments.
+// The rules of environments.
 const (
 	// Works: valid calls succeed and nothing panics.
-	Works Clause = "works"
+	Works Rule = "works"
 	// SpecValid: the spec is complete and its spaces and bounds are possible.
-	SpecValid Clause = "spec-valid"
+	SpecValid Rule = "spec-valid"
 	// SpecConstant: the spec is the same whenever it is asked for.
-	SpecConstant Clause = "spec-constant"
+	SpecConstant Rule = "spec-constant"
 	// ObservationInSpace: every observation is in the observation space.
-	ObservationInSpace Clause = "observation-in-space"
+	ObservationInSpace Rule = "observation-in-space"
 	// FiniteReward: no reward is NaN or infinite.
-	FiniteReward Clause = "finite-reward"
+	FiniteReward Rule = "finite-reward"
 	// RewardInBounds: every reward is within the bounds that the spec declares.
-	RewardInBounds Clause = "reward-in-bounds"
+	RewardInBounds Rule = "reward-in-bounds"
 	// SameSeedSameEpisode: seed and actions determine an episode, whatever the
 	// environment was used for before.
-	SameSeedSameEpisode Clause = "same-seed-same-episode"
+	SameSeedSameEpisode Rule = "same-seed-same-episode"
 	// NeedsResetFirst: a step before the first reset is an error wrapping
 	// framework.ErrNeedsReset.
-	NeedsResetFirst Clause = "needs-reset-before-the-first-episode"
+	NeedsResetFirst Rule = "needs-reset-before-the-first-episode"
 	// NeedsResetAfter: so is a step after the last one of an episode. It is tried
 	// unless the spec says Continuing; then EndsNever is.
-	NeedsResetAfter Clause = "needs-reset-after-an-episode"
+	NeedsResetAfter Rule = "needs-reset-after-an-episode"
 	// EndsNever: an environment whose spec says Continuing ends no episode.
-	EndsNever Clause = "continuing-ends-never"
+	EndsNever Rule = "continuing-ends-never"
 	// MaskAllows: where the spec says Masks, a mask allows an action unless the episode has
 	// terminated.
-	MaskAllows Clause = "mask-allows-an-action"
+	MaskAllows Rule = "mask-allows-an-action"
 	// InvalidAction: an action outside the action space is an error wrapping
 	// framework.ErrInvalidAction. There are action spaces without an outside.
-	InvalidAction Clause = "invalid-action"
+	InvalidAction Rule = "invalid-action"
 	// ReturnsOwnSlices: a returned slice does not change afterwards.
-	ReturnsOwnSlices Clause = "returns-own-slices"
+	ReturnsOwnSlices Rule = "returns-own-slices"
 	// InputUnchanged: a call does not write to what it is given.
-	InputUnchanged Clause = "input-unchanged"
+	InputUnchanged Rule = "input-unchanged"
 	// NewEpisodeIsClean: a lane that starts an episode answers with reward 0 and
 	// without flags.
-	NewEpisodeIsClean Clause = "new-episode-is-clean"
+	NewEpisodeIsClean Rule = "new-episode-is-clean"
 	// FillsColumns: a step writes every entry of a lane that is not idle: it does
 	// not rely on what the caller's columns held.
-	FillsColumns Clause = "fills-columns"
+	FillsColumns Rule = "fills-columns"
 	// IdleUntouched: a lane whose signal is Idle keeps its entries in every
 	// column, and takes no notice of the call.
-	IdleUntouched Clause = "idle-untouched"
+	IdleUntouched Rule = "idle-untouched"
 	// LanesIndependent: a lane yields what it would yield alone.
-	LanesIndependent Clause = "lanes-independent"
+	LanesIndependent Rule = "lanes-independent"
 	// NamesLane: an error for which one lane is to blame wraps a
 	// *vector.LaneError with that lane.
-	NamesLane Clause = "error-names-lane"
+	NamesLane Rule = "error-names-lane"
 	// ModelFits: an environment with models has one for every lane, with as many
 	// actions as the action space and expected rewards within the spec's bounds.
-	ModelFits Clause = "model-fits"
+	ModelFits Rule = "model-fits"
 	// RenderChangesNothing: an environment that can be rendered is drawn as text, or as
 	// frames of one size, or both, and the drawing does not change what follows.
-	RenderChangesNothing Clause = "render-changes-nothing"
+	RenderChangesNothing Rule = "render-changes-nothing"
 	// MeasureChangesNothing: the metrics of an environment or agent can be read after every
 	// step, though some may have no value then. Reading them does not change what follows.
-	MeasureChangesNothing Clause = "measuring-changes-nothing"
+	MeasureChangesNothing Rule = "measuring-changes-nothing"
 )
 
-// The clauses of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
+// The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
 // LanesIndependent also hold for them.
 const (
 	// ActionInSpace: every action that is used is in the action space.
-	ActionInSpace Clause = "action-in-space"
+	ActionInSpace Rule = "action-in-space"
 	// ActionAllowed: where there are masks, every action that is used is allowed.
-	ActionAllowed Clause = "action-allowed"
+	ActionAllowed Rule = "action-allowed"
 	// SameSeedSameActions: seed and feedback determine the actions.
-	SameSeedSameActions Clause = "same-seed-same-actions"
+	SameSeedSameActions Rule = "same-seed-same-actions"
 	// NewRunForgets: after a new run starts, nothing of the one before is left.
-	NewRunForgets Clause = "new-run-forgets"
+	NewRunForgets Rule = "new-run-forgets"
 	// NewEpisodeTeachesNothing: of a call that starts an episode an agent takes
 	// the observation only.
-	NewEpisodeTeachesNothing Clause = "new-episode-teaches-nothing"
+	NewEpisodeTeachesNothing Rule = "new-episode-teaches-nothing"
 	// LearningOff: rewards in calls with the signal Evaluate change no action, then
 	// or later.
-	LearningOff Clause = "learning-off-changes-nothing"
+	LearningOff Rule = "learning-off-changes-nothing"
 	// RoundTrips: an agent that can be saved goes on, wherever it is loaded, as the
 	// one that was saved.
-	RoundTrips Clause = "save-and-load-round-trips"
+	RoundTrips Rule = "save-and-load-round-trips"
 )
 
-// The clauses of agents with options, vector.OptionAgent. Works, InputUnchanged,
+// The rules of agents with options, vector.OptionAgent. Works, InputUnchanged,
 // FillsColumns, LanesIndependent and NewRunForgets also hold for their decisions.
 const (
 	// ProblemSound: every decision that a lane faces passes options.Problem.Check.
-	ProblemSound Clause = "problem-sound"
+	ProblemSound Rule = "problem-sound"
 	// SameSeedSameProblems: seed, feedback and choices determine the decisions that
 	// a lane faces, and its actions.
-	SameSeedSameProblems Clause = "same-seed-same-problems"
+	SameSeedSameProblems Rule = "same-seed-same-problems"
 	// EpochlessIsStep: StepOptions without epochs is Step.
-	EpochlessIsStep Clause = "without-epochs-a-step"
+	EpochlessIsStep Rule = "without-epochs-a-step"
 	// ChoiceActs: a choice selects an action in the action space in its lane, and
 	// changes no other lane's.
-	ChoiceActs Clause = "choice-acts"
+	ChoiceActs Rule = "choice-acts"
 	// GreedyIsPolicy: the greedy option does in every observation what GreedyPolicy
 	// says, which is an error wrapping framework.ErrUnsupported where observations
 	// or actions are not Discrete.
-	GreedyIsPolicy Clause = "greedy-option-is-greedy-policy"
+	GreedyIsPolicy Rule = "greedy-option-is-greedy-policy"
 )
 
-// The clauses of plugins.
+// The rules of plugins.
 const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
-	Described Clause = "described"
+	Described Rule = "described"
 	// Capable: the description lists an ability ("model", "render", "frames", … of
 	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
 	// environment may refuse to draw what it lists, where a library is missing. It needs no model
 	// where its task changes in a run and it measures the regret itself. By the metrics regret and
 	// optimal_action it means what the host does.
-	Capable Clause = "abilities-are-true"
+	Capable Rule = "abilities-are-true"
 )
 
-// Violation is one broken clause.
+// Violation is one broken rule.
 type Violation struct {
-	Clause Clause // that was broken
-	Err    error  // how it was broken
+	Rule Rule  // that was broken
+	Err  error // how it was broken
 }
 
-// Error names the clause.
-func (v *Violation) Error() string { return fmt.Sprintf("%s: %v", v.Clause, v.Err) }
+// Error names the rule.
+func (v *Violation) Error() string { return fmt.Sprintf("%s: %v", v.Rule, v.Err) }
 
-// Unwrap returns how the clause was broken.
+// Unwrap returns how the rule was broken.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// Broken returns the clauses that the error of a check says are broken.
-func Broken(err error) []Clause {
-	var clauses []Clause
+// Broken returns the rules that the error of a check says are broken.
+func Broken(err error) []Rule {
+	var rules []Rule
 	var walk func(error)
 	walk = func(err error) {
 		switch e := err.(type) {
 		case *Violation:
-			clauses = append(clauses, e.Clause)
+			rules = append(rules, e.Rule)
 		case interface{ Unwrap() []error }:
 			for _, err := range e.Unwrap() {
 				walk(err)
@@ -161,47 +161,47 @@ func Broken(err error) []Clause {
 		}
 	}
 	walk(err)
-	return clauses
+	return rules
 }
 
-// ErrUntried is how a clause is broken that could not be tried: alone where the check
+// ErrUntried is how a rule is broken that could not be tried: alone where the check
 // ended before, or with the reason.
 var ErrUntried = errors.New("could not be tried")
 
-// report collects what a check finds, the first violation of every clause.
+// report collects what a check finds, the first violation of every rule.
 type report struct {
-	tried      []Clause
+	tried      []Rule
 	violations []*Violation
 }
 
-// try notes that a clause has been tried, and breaks it if err is not nil.
-func (r *report) try(clause Clause, err error) {
-	if !slices.Contains(r.tried, clause) {
-		r.tried = append(r.tried, clause)
+// try notes that a rule has been tried, and breaks it if err is not nil.
+func (r *report) try(rule Rule, err error) {
+	if !slices.Contains(r.tried, rule) {
+		r.tried = append(r.tried, rule)
 	}
 	if err != nil {
-		r.fail(clause, err)
+		r.fail(rule, err)
 	}
 }
 
-// holds notes that a clause has been tried, and breaks it for the reason unless it holds.
-func (r *report) holds(clause Clause, ok bool, reason string, args ...any) {
+// holds notes that a rule has been tried, and breaks it for the reason unless it holds.
+func (r *report) holds(rule Rule, ok bool, reason string, args ...any) {
 	var err error
 	if !ok {
 		err = fmt.Errorf(reason, args...)
 	}
-	r.try(clause, err)
+	r.try(rule, err)
 }
 
-func (r *report) fail(clause Clause, err error) {
-	if !slices.ContainsFunc(r.violations, func(v *Violation) bool { return v.Clause == clause }) {
-		r.violations = append(r.violations, &Violation{Clause: clause, Err: err})
+func (r *report) fail(rule Rule, err error) {
+	if !slices.ContainsFunc(r.violations, func(v *Violation) bool { return v.Rule == rule }) {
+		r.violations = append(r.violations, &Violation{Rule: rule, Err: err})
 	}
 }
 
 // comparison says how lanes are compared with the same lanes alone.
 type comparison struct {
-	same               Clause // equal calls get equal answers
+	same               Rule   // equal calls get equal answers
 	again, dirty, lane string // what is compared, in words
 }
 
@@ -235,12 +235,12 @@ func (r *report) alone(c comparison, together [][]string, play func(lane int, di
 	return alone, nil
 }
 
-// result breaks those of the wanted clauses that were not tried, and returns all
+// result breaks those of the wanted rules that were not tried, and returns all
 // violations.
-func (r *report) result(wanted ...Clause) error {
-	for _, clause := range wanted {
-		if !slices.Contains(r.tried, clause) {
-			r.fail(clause, ErrUntried)
+func (r *report) result(wanted ...Rule) error {
+	for _, rule := range wanted {
+		if !slices.Contains(r.tried, rule) {
+			r.fail(rule, ErrUntried)
 		}
 	}
 	errs := each.Of(r.violations, func(v *Violation) error { return v })
