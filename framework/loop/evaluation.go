@@ -168,10 +168,13 @@ func (e *Evaluation) over(t *tally, spec *framework.Spec) bool {
 }
 
 // seed returns the seed of an episode. A task that continues begins with the seed of the
-// run, which may draw the task itself, such as the arms of a bandit.
+// run, which may draw the task itself, such as the arms of a bandit, or with Batch.Task.
 func (e *Evaluation) seed(b *Batch, spec *framework.Spec, j evaluationJob, episode int) uint64 {
 	run := b.Runs[j.lane]
-	if spec.Continuing {
+	switch {
+	case spec.Continuing && b.Task != nil:
+		return b.Task(run)
+	case spec.Continuing:
 		return b.Seeds.Seed(run, seed.Environment, 0)
 	}
 	const episodes = 24 // bits

@@ -29,6 +29,9 @@ type Batch struct {
 	// Start, if not nil, returns the saved agent that a run begins with, in place of a
 	// fresh one.
 	Start func(run int) (*Snapshot, error)
+	// Task, if not nil, returns the seed of a task that continues in which the agent of Start is
+	// evaluated, in place of the run's own.
+	Task func(run int) uint64
 	// Keep, if not nil, is given the agent of a run after its last step, and after
 	// every KeepEvery steps. Its error ends the batch.
 	Keep      func(run int, s *Snapshot) error

@@ -102,7 +102,7 @@ type Component struct {
 	// Exploration lets the host decide when the agent explores. Agents without it
 	// explore in their own way. Environments have none.
 	Exploration *Exploration `json:"exploration,omitempty"`
-	// WarmStart starts each run with a saved agent, DIR:AGENT: run k with the k-th agent
+	// WarmStart starts each run with a saved agent, DIR:AGENT: run k with the agent of run k
 	// in the output directory DIR. After the last agent it begins again with the first.
 	WarmStart *WarmStart `json:"warm_start,omitempty"`
 	// Sweep maps a parameter (a.b for b inside a) to a list of values. The component is

@@ -53,23 +53,23 @@ func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *pl
 
 // OpenSaved opens one lane of an agent that was saved by an experiment, for environments
 // of a spec. from is DIR:AGENT, or DIR if the experiment has one agent. The agent is that
-// of run number run; its next signal begins an episode. trust allows a pickle. The returned
-// close function ends the agent and its plugin.
-func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec, trust bool) (_ vector.Agent, closeAgent func() error, err error) {
+// of run number run; its next signal begins an episode. trust allows a pickle. task is the seed of
+// its run, if the task continues and is the agent's own. The returned close function ends the agent and its plugin.
+func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec, trust bool) (_ vector.Agent, task *uint64, closeAgent func() error, err error) {
 	dir, name, err := store.SplitAgent(from)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	trained, err := (store.Dir{Path: dir}).TrainedAgent(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	trained.Environments = append([]plan.Component{{Name: environment}}, trained.Environments...)
 	c := trained.Agents[0]
 	warm := store.FindWarmStarts(trained)
 	saved, err := warm.Of(c, environment)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	at := -1
 	for i := range saved {
@@ -78,17 +78,17 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 		}
 	}
 	if at < 0 {
-		return nil, nil, fmt.Errorf("%s has no agent %q of run %d; it has those of %d runs, from %d to %d", dir, c.Name, run, len(saved), saved[0].Run, saved[len(saved)-1].Run)
+		return nil, nil, nil, fmt.Errorf("%s has no agent %q of run %d; it has those of %d runs, from %d to %d", dir, c.Name, run, len(saved), saved[0].Run, saved[len(saved)-1].Run)
 	}
 	p, closePlugin, err := open(ctx, c)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	parts := parts{open: open}
 	agent, err := openAgent(ctx, p, parts.lend, trained, warm, c, spec, 1)
 	if err != nil {
 		parts.close()
-		return nil, nil, errors.Join(err, closePlugin())
+		return nil, nil, nil, errors.Join(err, closePlugin())
 	}
 	closeAgent = func() error {
 		err := agent.Close()
@@ -100,17 +100,22 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 		saved = saved[at : at+1]
 		err = saved.Check(d.ID, c, spec, trust, func(state []byte) error { return vector.Load(ctx, agent, 0, state) })
 	}
+	if err == nil && saved.Knows(spec) {
+		if err = saved.CheckTasks(1); err == nil {
+			task = new(saved.Task(0))
+		}
+	}
 	var s *loop.Snapshot
 	if err == nil {
-		s, err = saved.Of(0)
+		s, err = saved.Of(0, false)
 	}
 	if err == nil {
 		err = loop.Restore(ctx, agent, spec, 1, []*loop.Snapshot{s})
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, closeAgent())
+		return nil, nil, nil, errors.Join(err, closeAgent())
 	}
-	return agent, closeAgent, nil
+	return agent, task, closeAgent, nil
 }
 
 // checkSaving makes sure that an agent, opened with one lane, can be saved and loaded,

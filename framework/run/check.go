@@ -32,7 +32,8 @@ type Runner struct {
 	// Lists of labels. Agents that act in evaluations as they do when they learn; agents with
 	// fewer saved agents than runs that begin with one; agents that different programs saved;
 	// agents that some runs of their experiment did not save, with these.
-	notGreedy, reused, mixedAgents, unsaved []string
+	// Agents that are evaluated in tasks of another seed, and those that go on learning in other tasks than theirs.
+	notGreedy, reused, mixedAgents, unsaved, ownTasks, otherTasks []string
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
 	lanes   map[string]int
 	schemas map[string]json.RawMessage // of parameters, by processKey
@@ -381,6 +382,12 @@ func (x *Runner) notes() (list []string) {
 	if len(x.reused) > 0 {
 		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent; intervals and tests hold for these saved agents, not for others that training would give: "+strings.Join(x.reused, ", "))
 	}
+	if len(x.ownTasks) > 0 {
+		list = append(list, fmt.Sprintf("Each saved agent is evaluated in the task of its own run, so the seed %d changes nothing: %s", *x.Plan.Config.Seed, strings.Join(x.ownTasks, ", ")))
+	}
+	if len(x.otherTasks) > 0 {
+		list = append(list, "Some runs begin with agents of other runs or seeds, so their tasks differ from those that the agents learned, if the seed of a run draws its task: "+strings.Join(x.otherTasks, ", "))
+	}
 	c := &x.Plan.Config
 	var late []string
 	of := map[string][]string{} // components of which a sentence is true
@@ -433,6 +440,19 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 			of := fmt.Sprintf("%s in %s (%d of its runs, the first is run %d)", c.Name, environment, len(missing), missing[0])
 			if !slices.Contains(x.unsaved, of) {
 				x.unsaved = append(x.unsaved, of)
+			}
+		}
+		if evaluates := x.Plan.Config.Steps == 0; saved.Knows(spec) {
+			root, of := *x.Plan.Config.Seed, c.Name+" in "+environment
+			if evaluates {
+				if err := saved.CheckTasks(x.Plan.Config.Runs); err != nil {
+					return plan.At(err, "warm_start")
+				}
+				if saved.OtherSeed(root) {
+					x.ownTasks = append(x.ownTasks, of)
+				}
+			} else if saved.Elsewhere(x.Plan.Config.Runs, root) {
+				x.otherTasks = append(x.otherTasks, of)
 			}
 		}
 		if saved.Mixed() && !slices.Contains(x.mixedAgents, c.Name) {

@@ -231,7 +231,10 @@ func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
 		if err != nil {
 			return err
 		}
-		b.Start = from.Of
+		b.Start = func(run int) (*loop.Snapshot, error) { return from.Of(run, b.Steps > 0) }
+		if b.Steps == 0 && from.Knows(spec) {
+			b.Task = from.Task
+		}
 	}
 	if save := w.plan.Config.Save; save != nil && w.writer != nil && b.Steps > 0 {
 		d, err := w.agent.plugin.Describe(ctx)

@@ -27,6 +27,7 @@ type SavedAgent struct {
 	Environment string            `json:"environment"`           // label in the experiment
 	Agent       string            `json:"agent"`                 // label in the experiment
 	Run         int               `json:"run"`                   // index, from 0
+	Seed        *uint64           `json:"seed"`                  // of the experiment; nil in files of old programs
 	Step        int               `json:"step"`                  // that the agent has learned from, of the run
 	Before      int               `json:"before,omitempty"`      // steps that it had learned from before the run
 	Plugin      string            `json:"plugin"`                // as the config names it
@@ -39,15 +40,16 @@ type SavedAgent struct {
 	Spec        savedSpec         `json:"spec"`                  // that the agent was opened with
 }
 
-// savedSpec is what of a framework.Spec another task must share, and the steps that the agent was told.
+// savedSpec is what of a framework.Spec another task must share, its id, and the steps that the agent was told.
 type savedSpec struct {
+	ID          string          `json:"id"`
 	Observation json.RawMessage `json:"observation"`
 	Action      json.RawMessage `json:"action"`
 	Steps       int             `json:"steps"`
 }
 
 func newSavedSpec(spec framework.Spec) (s savedSpec, err error) {
-	s.Steps = spec.Steps
+	s.ID, s.Steps = spec.ID, spec.Steps
 	if s.Observation, err = space.Marshal(spec.Observation); err == nil {
 		s.Action, err = space.Marshal(spec.Action)
 	}
@@ -182,7 +184,7 @@ func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.C
 		return err
 	}
 	data, err := encodeAgent(&SavedAgent{
-		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Step: s.Step, Before: told.Before,
+		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Seed: p.Config.Seed, Step: s.Step, Before: told.Before,
 		Plugin: comp.Plugin, ID: id, Program: session.programs(p, c).Agent, Experiment: identity,
 		Params: comp.Params, Exploration: comp.Exploration, Discount: told.Discount, Spec: saved,
 	}, s)

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/internal/must"
 )
@@ -98,6 +99,30 @@ func FuzzAgentFile(f *testing.F) {
 }
 
 // An agent's name may have colons, and so may a directory's.
+// A run that learns goes on with its own agent, if it was saved. An agent that is evaluated plays the
+// task of its own run, whatever agents are missing.
+func TestAgentsOfRuns(t *testing.T) {
+	saved := func(run int) (f agentFile) {
+		f.Run, f.Seed, f.Spec.ID = run, new(uint64(7)), "x/bandit@1"
+		return f
+	}
+	o := SavedAgents{saved(1), saved(2), saved(4)}
+	for run, want := range []struct{ learns, evaluated int }{{1, 1}, {1, 2}, {2, 4}, {1, 1}, {4, 2}, {4, 4}} {
+		if learns, evaluated := o.of(run, true).Run, o.of(run, false).Run; learns != want.learns || evaluated != want.evaluated {
+			t.Errorf("run %d goes on with the agent of run %d and evaluates that of run %d, want %v", run, learns, evaluated, want)
+		}
+		if own := seed.NewSource(7, "x/bandit@1").Seed(want.evaluated, seed.Environment, 0); o.Task(run) != own {
+			t.Errorf("run %d is evaluated in the task of seed %d, want %d", run, o.Task(run), own)
+		}
+	}
+	if whole := (SavedAgents{saved(0), saved(1)}); whole.Elsewhere(2, 7) || !whole.Elsewhere(3, 7) || !whole.Elsewhere(2, 8) || !o.Elsewhere(3, 7) {
+		t.Error("runs that begin with agents of other tasks are not known")
+	}
+	if o[1].Seed = nil; o.CheckTasks(3) == nil {
+		t.Error("an agent without a seed has a task")
+	}
+}
+
 func TestSplitAgent(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a:b")

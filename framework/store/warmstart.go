@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
@@ -167,13 +168,59 @@ func quoted(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Of returns the agent that run k begins with. It is the k-th, modulo the number of
-// agents.
-func (o SavedAgents) Of(run int) (*loop.Snapshot, error) {
-	f := &o[run%len(o)]
+// of returns what run k begins with. A run that learns goes on with the agent of run k, if it was
+// saved. Other runs have the k-th agent, modulo their number.
+func (o SavedAgents) of(run int, learns bool) *agentFile {
+	own, saved := slices.BinarySearchFunc(o, run, func(f agentFile, run int) int { return f.Run - run })
+	if learns && saved {
+		return &o[own]
+	}
+	return &o[run%len(o)]
+}
+
+// Of returns the agent that run k begins with, where it learns or is evaluated alone.
+func (o SavedAgents) Of(run int, learns bool) (*loop.Snapshot, error) {
+	f := o.of(run, learns)
 	_, s, err := readAgent(f.path, f.digest)
 	return s, err
 }
+
+// Knows says whether runs in an environment may meet the tasks that the agents learned: the seed of a
+// run may draw the task of a run that continues, such as the arms of a bandit.
+func (o SavedAgents) Knows(spec framework.Spec) bool {
+	return spec.Continuing && o[0].Spec.ID == spec.ID
+}
+
+// Task returns the seed of the run in which the agent that run k evaluates learned.
+func (o SavedAgents) Task(run int) uint64 {
+	f := o.of(run, false)
+	return seed.NewSource(*f.Seed, f.Spec.ID).Seed(f.Run, seed.Environment, 0)
+}
+
+// CheckTasks refuses to evaluate the agents in their tasks in so many runs, if they would play a
+// task twice with the same rewards, or do not say which it is.
+func (o SavedAgents) CheckTasks(runs int) error {
+	if i := slices.IndexFunc(o, func(f agentFile) bool { return f.Seed == nil }); i >= 0 {
+		return fmt.Errorf("%s does not say which task it learned, as an older rlrun saved it: make its run again", o[i].path)
+	}
+	if runs <= len(o) {
+		return nil
+	}
+	return fmt.Errorf("%d runs cannot be evaluated with %d saved agents: in a task that continues, each plays the task of its own run, and a second time it would get the same rewards: give --runs %[2]d or less, and for more rewards --steps", runs, len(o))
+}
+
+// Elsewhere says whether some of so many runs under a root seed, which learn, begin with an agent of another run.
+func (o SavedAgents) Elsewhere(runs int, root uint64) bool {
+	for run := range runs {
+		if f := o.of(run, true); f.Run != run || f.Seed == nil || *f.Seed != root {
+			return true
+		}
+	}
+	return false
+}
+
+// OtherSeed says whether the agents learned under another root seed.
+func (o SavedAgents) OtherSeed(root uint64) bool { return *o[0].Seed != root }
 
 // Told is what an agent is told of its runs.
 type Told struct {

@@ -78,7 +78,7 @@ picture (if there is one).`,
 			if asJSON {
 				show = func(m *moment) error { return json.NewEncoder(w).Encode(m) }
 			}
-			return play(app, cmd.Context(), plan.Component{Plugin: args[0], Args: args[1:], Transport: plan.Transport(transport)}, params, g, show, cmd.ErrOrStderr())
+			return play(app, cmd.Context(), plan.Component{Plugin: args[0], Args: args[1:], Transport: plan.Transport(transport)}, params, g, cmd.Flags().Changed("seed"), show, cmd.ErrOrStderr())
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
@@ -144,6 +144,7 @@ type game struct {
 	steps int
 	agent string // DIR:AGENT; empty: random actions
 	run   int
+	task  *uint64 // seed of the agent's own task; nil: those of root are played
 
 	frames string  // where frames are drawn to; empty: nowhere
 	fps    float64 // 0: the environment's
@@ -175,7 +176,7 @@ func (p *player) next(ctx context.Context, spec *framework.Spec, in *vector.Acti
 
 // play steps one lane of an environment and shows every step. It tells stderr where
 // frames are.
-func play(app *host.App, ctx context.Context, comp plan.Component, params []string, g game, show func(*moment) error, stderr io.Writer) (err error) {
+func play(app *host.App, ctx context.Context, comp plan.Component, params []string, g game, seeded bool, show func(*moment) error, stderr io.Writer) (err error) {
 	if err := checkTransport(comp.Transport); err != nil {
 		return err
 	}
@@ -203,11 +204,14 @@ func play(app *host.App, ctx context.Context, comp plan.Component, params []stri
 	spec := env.Spec()
 	who := player{rng: seed.Stream(g.root, seed.Exploration), begin: vector.NewEpisode, feedback: vector.NewFeedback(spec, 1)}
 	if g.agent != "" {
-		agent, closeAgent, err := run.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.run, spec, app.Trust)
+		agent, task, closeAgent, err := run.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.run, spec, app.Trust)
 		if err != nil {
 			return fmt.Errorf("--agent: %w", err)
 		}
 		defer func() { _ = closeAgent() }() // it only played
+		if g.task = task; task != nil && seeded {
+			return cli.Usagef("--seed: in a task that continues, the agent plays the task of its own run: leave --seed out")
+		}
 		if who.agent = agent; agent.Abilities().Greedy {
 			who.begin = vector.EvaluateEpisode
 		}
@@ -243,7 +247,9 @@ func (g *game) play(ctx context.Context, env vector.Environment, who *player, dr
 			}
 		} else {
 			in.Seeds[0] = seeds.Seed(0, seed.Environment, episode)
-			episode++
+			if episode++; g.task != nil {
+				in.Seeds[0] = *g.task
+			}
 		}
 		err := env.Step(ctx, in, &out)
 		if err != nil {

@@ -21,7 +21,8 @@ const evaluateHelp = `Evaluate saved agents without learning, and report as rlru
 DIR is an output directory of an experiment with save: true. All of its agents are
 evaluated, or AGENT alone, in the environments that they were saved in or in others.
 Run k plays with the k-th saved agent, in the order of their runs; after the last
-agent it begins again with the first, and a notice says so. Agents with the
+agent it begins again with the first, and a notice says so. In a task that continues
+an agent plays the task of the run that saved it, once. Agents with the
 ability greedy select their best actions. The others act as they do when they
 learn; a notice names them. No agent learns: Update is not called, and every run
 begins with the agent as saved.
