@@ -1,24 +1,15 @@
 package mdp
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// BandConfig governs MixingBand. The zero value is useful.
-type BandConfig struct {
-	MixingConfig
-	// Alpha is the probability with which the band may fail. Default 0.05.
-	Alpha float64
-	// Support bounds how many successors a pair has, if that is known; default S.
-	Support int
-}
+// bandFailure is the probability with which a band may fail.
+const bandFailure = 0.05
 
 // MixingBand encloses the exploration mixing time of every state and action in
 // what the counts allow.
 type MixingBand struct {
 	Eta, Epsilon float64 // thresholds, as in Mixing
-	// Low ≤ T ≤ High for all (s,a) at once, with probability 1−Alpha. High is Never
+	// Low ≤ T ≤ High for all (s,a) at once, with probability 0.95. High is Never
 	// where the data do not suffice.
 	Low, High [][]int
 	Plugin    *Mixing // the mixing times of the empirical model
@@ -35,18 +26,9 @@ type MixingBand struct {
 // The counts are of single steps, not weighted. The number of trials of a pair may
 // depend on what was seen, as with an agent: w holds for every number of trials at
 // once.
-func (c *Counts) MixingBand(pi Policy, o BandConfig) (*MixingBand, error) {
-	if o.Alpha == 0 {
-		o.Alpha = 0.05
-	}
-	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return nil, fmt.Errorf("mdp: failure probability %v is outside (0,1)", o.Alpha)
-	}
-	if o.Support <= 0 || o.Support > c.states {
-		o.Support = c.states
-	}
+func (c *Counts) MixingBand(pi Policy, o MixingConfig) (*MixingBand, error) {
 	m := c.Empirical()
-	plugin, err := MixingTime(m, pi, o.MixingConfig)
+	plugin, err := MixingTime(m, pi, o)
 	if err != nil && plugin == nil {
 		return nil, err
 	}
@@ -57,7 +39,7 @@ func (c *Counts) MixingBand(pi Policy, o BandConfig) (*MixingBand, error) {
 	b := &MixingBand{Eta: plugin.Eta, Epsilon: plugin.Epsilon, Plugin: plugin, Low: make([][]int, c.states), High: make([][]int, c.states)}
 	width := make([]float64, c.states*c.actions)
 	for i := range width {
-		width[i] = c.width(i, o)
+		width[i] = c.width(i)
 	}
 	ofPolicy, taken := make([]float64, c.states), make([]float64, c.actions)
 	for s := range ofPolicy {
@@ -117,20 +99,20 @@ const maxBand = 1_000_000
 // two bounds: Weissman's, and the sum over successors of the empirical Bernstein
 // bound (Maurer & Pontil 2009, Theorem 4). The second is better for rows that are
 // nearly deterministic. Each has half of the failure probability.
-func (c *Counts) width(i int, o BandConfig) float64 {
+func (c *Counts) width(i int) float64 {
 	row := &c.rows[i]
 	n := row.total
 	union := float64(c.states*c.actions) * n * (n + 1)
 	switch {
-	case o.Support == 1:
+	case c.states == 1:
 		return 0
 	case n < 2:
 		return 2
 	}
-	logs := float64(o.Support)*math.Ln2 + math.Log(2*union/o.Alpha)
+	logs := float64(c.states)*math.Ln2 + math.Log(2*union/bandFailure)
 	weissman := math.Sqrt(2 * logs / n)
-	logs = math.Log(4 * 2 * union * float64(o.Support) / o.Alpha)
-	bernstein := 7 * logs / (3 * (n - 1)) * float64(o.Support)
+	logs = math.Log(4 * 2 * union * float64(c.states) / bandFailure)
+	bernstein := 7 * logs / (3 * (n - 1)) * float64(c.states)
 	for _, k := range row.count {
 		p := k / n
 		bernstein += math.Sqrt(2 * p * (1 - p) / (n - 1) * logs)

@@ -107,8 +107,6 @@ func BenchmarkSampleMixingMillion(b *testing.B) {
 	}
 	b.ReportMetric(s.Mean, "mean-T")
 	b.ReportMetric(s.High-s.Low, "interval")
-	b.ReportMetric(float64(s.Steps), "steps")
-	b.ReportMetric(float64(s.Touched)*rowBytes(m)/float64(m.NumStates()*m.NumActions())/1e9, "GB-moved")
 	memory(b)
 }
 

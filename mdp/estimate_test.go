@@ -47,7 +47,7 @@ func TestMixingBand(t *testing.T) {
 			runs = 1
 		}
 		for range runs {
-			b := must.Get(observe(t, m, n, rng).MixingBand(pi, mdp.BandConfig{}))(t)
+			b := must.Get(observe(t, m, n, rng).MixingBand(pi, mdp.MixingConfig{}))(t)
 			width[n] = 0
 			for s, row := range exact.T {
 				for a, T := range row {

@@ -71,7 +71,6 @@ func TestBadArguments(t *testing.T) {
 		"policy has 2 states":       one(mdp.Induce(m, mdp.Randomised{{.5, .5}, {1, 0}})),
 		"threshold η = -1":          one(mdp.MixingTime(m, mdp.Uniform{}, mdp.MixingConfig{Eta: -1})),
 		"no state 9":                one(mdp.Forgetting(m, mdp.Uniform{}, 9, 0, 1)),
-		"confidence 2":              one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleConfig{Confidence: 2})),
 		"state 0 has no transition": one(mdp.NewModel(mdp.Definition{States: 1 << 30, Actions: 1 << 30})),
 		"never leads to state 1":    one(mdp.NewModel(mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{{0, 0, 0, 1}, {1, 0, 1, 1}}, SuccessorRewards: []mdp.SuccessorReward{{0, 0, 1, 3}}})),
 	} {

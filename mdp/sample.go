@@ -16,9 +16,8 @@ type SampleConfig struct {
 	// BurnIn is the number of steps after which a walk that began in the initial
 	// distribution counts as stationary. Up to as many again are added at random,
 	// so that a periodic chain is met in all its phases. Default 20,000.
-	BurnIn     int
-	Confidence float64 // of the interval, in (0,1); default 0.95
-	Seed       uint64  // of the random numbers
+	BurnIn int
+	Seed   uint64 // of the random numbers
 }
 
 // MixingSample estimates the mean exploration mixing time over states under the
@@ -29,11 +28,10 @@ type MixingSample struct {
 	Pairs        []Pair  // that were drawn
 	T            []int   // of each pair, Never when it is never forgotten
 	Extrapolated []bool  // T is an estimate from the rate of the last steps
-	// Mean of T and its percentile bootstrap interval; +Inf when some T is Never.
+	// Mean of T and its percentile bootstrap interval of confidence 0.95; +Inf when some T is Never.
 	// The largest T of all pairs is not to be learned by sampling.
 	Mean, Low, High float64
 	Why             error // as in Mixing
-	Steps, Touched  int   // steps of propagation, and rows visited in them
 }
 
 // SampleMixing is for models too large for MixingTime. Each pair's deviation is
@@ -50,12 +48,6 @@ func SampleMixing(m *Tabular, pi Policy, o SampleConfig) (*MixingSample, error) 
 	setDefault(&o.Pairs, 256)
 	setDefault(&o.BurnIn, 20_000)
 	setDefault(&o.MaxSteps, 100_000)
-	if o.Confidence == 0 {
-		o.Confidence = 0.95
-	}
-	if !(o.Confidence > 0 && o.Confidence < 1) {
-		return nil, fmt.Errorf("mdp: confidence %v is outside (0,1)", o.Confidence)
-	}
 	c, err := Induce(m, pi)
 	if err != nil {
 		return nil, err
@@ -66,28 +58,21 @@ func SampleMixing(m *Tabular, pi Policy, o SampleConfig) (*MixingSample, error) 
 	}
 	out := &MixingSample{Eta: eta, Epsilon: epsilon,
 		Pairs: make([]Pair, o.Pairs), T: make([]int, o.Pairs), Extrapolated: make([]bool, o.Pairs)}
-	var steps, touched, next atomic.Int64
+	var next atomic.Int64
 	reasons := make([]*MissingError, o.Pairs)
 	var wg sync.WaitGroup
 	for range min(numBlocks(math.MaxInt), o.Pairs) {
 		wg.Go(func() {
 			p := &pairSampler{m: m, pi: pi, c: c, f: f, o: o, threshold: 2 * eta, now: newScatter(n), then: newScatter(n)}
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= o.Pairs {
-					break
-				}
+			for i := int(next.Add(1)) - 1; i < o.Pairs; i = int(next.Add(1)) - 1 {
 				rng := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 				pair := p.draw(rng)
 				out.Pairs[i] = pair
 				out.T[i], out.Extrapolated[i], reasons[i] = p.time(pair)
 			}
-			steps.Add(int64(p.steps))
-			touched.Add(int64(p.touched))
 		})
 	}
 	wg.Wait()
-	out.Steps, out.Touched = int(steps.Load()), int(touched.Load())
 	for _, why := range reasons {
 		if why != nil {
 			out.Why = why
@@ -100,7 +85,7 @@ func SampleMixing(m *Tabular, pi Policy, o SampleConfig) (*MixingSample, error) 
 			values[i] = math.Inf(1)
 		}
 	}
-	out.Mean, out.Low, out.High = bootstrapMean(values, o.Confidence, rand.New(rand.NewPCG(o.Seed, math.MaxUint64)))
+	out.Mean, out.Low, out.High = bootstrapMean(values, rand.New(rand.NewPCG(o.Seed, math.MaxUint64)))
 	return out, nil
 }
 
@@ -110,9 +95,9 @@ func setDefault(x *int, value int) {
 	}
 }
 
-// bootstrapMean returns the mean and its percentile bootstrap interval (Efron
-// 1979) from 1000 resamples.
-func bootstrapMean(values []float64, confidence float64, rng *rand.Rand) (mean, low, high float64) {
+// bootstrapMean returns the mean and its percentile bootstrap interval of confidence 0.95
+// (Efron 1979) from 1000 resamples.
+func bootstrapMean(values []float64, rng *rand.Rand) (mean, low, high float64) {
 	const resamples = 1000
 	for _, x := range values {
 		mean += x / float64(len(values))
@@ -124,20 +109,18 @@ func bootstrapMean(values []float64, confidence float64, rng *rand.Rand) (mean, 
 		}
 	}
 	slices.Sort(means)
-	tail := (1 - confidence) / 2
-	return mean, means[int(tail*resamples)], means[min(int((1-tail)*resamples), resamples-1)]
+	return mean, means[resamples/40], means[resamples*39/40]
 }
 
 // pairSampler draws pairs and finds their mixing times.
 type pairSampler struct {
-	m              *Tabular
-	pi             Policy
-	c              *Chain
-	f              *fate
-	o              SampleConfig
-	threshold      float64
-	now, then      *scatter
-	steps, touched int
+	m         *Tabular
+	pi        Policy
+	c         *Chain
+	f         *fate
+	o         SampleConfig
+	threshold float64
+	now, then *scatter
 }
 
 // draw walks to a state and takes an action at random among those that the
@@ -203,8 +186,6 @@ func (p *pairSampler) time(pair Pair) (t int, extrapolated bool, why *MissingErr
 // the threshold are dropped. So the support stays the distribution's own and does not
 // grow to all reachable states.
 func (p *pairSampler) step() float64 {
-	p.steps++
-	p.touched += len(p.now.support)
 	for _, s := range p.now.support {
 		x := p.now.value[s]
 		p.now.value[s], p.now.present[s] = 0, false

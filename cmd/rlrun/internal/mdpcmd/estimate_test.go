@@ -122,7 +122,7 @@ func TestCollect(t *testing.T) {
 	if !estimated.Terminal(4) || estimated.Terminal(3) {
 		t.Error("the place after the end must be terminal, and no other")
 	}
-	band := must.Get(got.counts.MixingBand(pi, mdp.BandConfig{}))(t)
+	band := must.Get(got.counts.MixingBand(pi, mdp.MixingConfig{}))(t)
 	exact := must.Get(mdp.MixingTime(m, pi, mdp.MixingConfig{Eta: band.Eta}))(t)
 	for s := range 4 {
 		for a := range 2 {

@@ -155,7 +155,7 @@ func (q *forgetting) interval(o mdp.MixingConfig) error {
 	if q.counts == nil {
 		return nil
 	}
-	band, err := q.counts.MixingBand(q.policy, mdp.BandConfig{MixingConfig: o})
+	band, err := q.counts.MixingBand(q.policy, o)
 	if err != nil {
 		return err
 	}
