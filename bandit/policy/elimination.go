@@ -16,6 +16,7 @@ type elimination struct {
 	sums       []float64
 	turn       int // place in left
 	quota      int // pulls of each arm in this round
+	rewards    int // until one arm was left
 }
 
 func newElimination(n int, low, width float64) elimination {
@@ -29,12 +30,22 @@ func newElimination(n int, low, width float64) elimination {
 // Done reports whether one arm is left.
 func (e *elimination) Done() bool { return len(e.left) == 1 }
 
+// Stopped implements Stopper.
+func (e *elimination) Stopped() (rewards int, is bool) { return e.rewards, e.Done() }
+
+// Recommend implements Recommender. Where no arm has been pulled in a round yet, it is the first one left.
+func (e *elimination) Recommend() int { return e.left[e.best()] }
+
 func (e *elimination) SelectArm(*rand.Rand) int { return e.left[e.turn] }
 
 // add records a reward and reports whether it ends the round.
 func (e *elimination) add(arm int, reward float64) bool {
+	if e.Done() {
+		return false
+	}
+	e.rewards++
 	place, found := slices.BinarySearch(e.left, arm)
-	if !found || e.Done() {
+	if !found {
 		return false
 	}
 	e.pulls[place]++
@@ -67,7 +78,7 @@ func (e *elimination) keep(stay func(place int) bool) {
 func (e *elimination) best() int {
 	best := 0
 	for i := range e.left {
-		if e.mean(i) > e.mean(best) {
+		if e.mean(i) > e.mean(best) || e.pulls[best] == 0 {
 			best = i
 		}
 	}

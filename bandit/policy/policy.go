@@ -41,6 +41,19 @@ type Greedier interface {
 	Greedy() int
 }
 
+// Recommender is a Policy that is no Greedier and can say which arm it would stay with from now on.
+type Recommender interface {
+	// Recommend returns the arm with the largest mean reward so far (Bubeck, Munos & Stoltz 2009,
+	// empirical best arm), among those that are left.
+	Recommend() int
+}
+
+// Stopper is a Policy for finding the best arm, which ends.
+type Stopper interface {
+	// Stopped returns the number of rewards after which one arm was left, if that is so.
+	Stopped() (rewards int, is bool)
+}
+
 // beliefs are what a policy believes about its arms.
 type beliefs struct {
 	learners    []bandit.Learner

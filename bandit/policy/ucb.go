@@ -82,6 +82,17 @@ func newTally(n int, start float64) tally {
 	return t
 }
 
+// Recommend implements Recommender.
+func (t *tally) Recommend() int {
+	best := 0
+	for i, m := range t.means {
+		if t.pulls[i] > 0 && (m > t.means[best] || t.pulls[best] == 0) {
+			best = i
+		}
+	}
+	return best
+}
+
 func (t *tally) add(arm int, reward float64) {
 	t.pulls[arm]++
 	n := float64(t.pulls[arm])

@@ -81,8 +81,11 @@ func (x *laneRunner) lane(ctx context.Context, i, n, call int) (made int, err er
 			break // the caller records the point and takes the snapshot
 		}
 		if l.steps == l.nextAt && !last.Terminated && !last.Truncated {
-			r.flush(i)
-			if err := r.measure(ctx); err != nil {
+			err := r.flush(ctx, i)
+			if err == nil {
+				err = r.measure(ctx)
+			}
+			if err != nil {
 				return made, fmt.Errorf("call %d: %w", call+made, err)
 			}
 		}

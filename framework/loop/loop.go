@@ -253,7 +253,9 @@ func (x *batchRun) turn(ctx context.Context, calls int) error {
 				x.actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, x.episode[i])
 			}
 			if steps := x.hot[i].steps; steps == x.hot[i].nextAt {
-				x.flush(i)
+				if err := x.flush(ctx, i); err != nil {
+					return fmt.Errorf("call %d: %w", calls, err)
+				}
 				if err := x.taken.take(ctx, i, steps, x.feedback); err != nil {
 					return fmt.Errorf("call %d: %w", calls, err)
 				}

@@ -40,8 +40,10 @@ type recorder struct {
 	discount float64
 	// needsModels says that some metric is computed from the environment's models.
 	needsModels bool
-	meters      []meter
-	due         []int // lanes at a grid point, to be measured
+	// recommends says that some metric is computed from what the agent recommends.
+	recommends bool
+	meters     []meter
+	due        []int // lanes at a grid point, to be measured
 }
 
 // running is what every step of a lane changes: one cache line.
@@ -107,6 +109,7 @@ func newRecorder(b *Batch) *recorder {
 		curves = append(curves, c)
 		r.needsModels = r.needsModels || d.Model
 		recent = recent || m == metric.EpisodeReturn
+		r.recommends = r.recommends || (m == metric.SimpleRegret || m == metric.RecommendationError) && vector.Recommends(b.Agent)
 	}
 	points := len(b.Grid)
 	for i := range r.lanes {
@@ -314,13 +317,16 @@ func gaps(dst []float64, m *mdp.Tabular) {
 }
 
 // flush adds a point to every curve of lane i, if it stands at a grid point.
-func (r *recorder) flush(i int) {
+func (r *recorder) flush(ctx context.Context, i int) (err error) {
 	l, h := &r.lanes[i], &r.hot[i]
 	if l.point == len(r.batch.Grid) || h.steps != r.batch.Grid[l.point] {
 		h.nextAt = r.nextAt(i)
-		return
+		return nil
 	}
 	w := &l.window
+	if w.Recommended, err = r.recommended(ctx, i); err != nil {
+		return err
+	}
 	w.Step, w.Width = h.steps, float64(h.steps-w.Step)
 	w.Reward, w.Total, w.Discounted = h.sums.window, w.Total+h.sums.window, h.sums.discounted
 	if len(l.recent) > 0 && w.Episodes > 0 {
@@ -348,6 +354,7 @@ func (r *recorder) flush(i int) {
 	h.sums.window, h.choices.optimal, w.Episodes = 0, 0, 0
 	l.point++
 	h.nextAt = r.nextAt(i)
+	return nil
 }
 
 // outcomes returns what every lane yielded.

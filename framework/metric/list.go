@@ -29,6 +29,12 @@ const (
 	// OptimalAction is the share of steps t'+1..t whose action was optimal,
 	// where the model is known.
 	OptimalAction Name = "optimal_action"
+	// SimpleRegret exists if the model is known and has one state: at step t the optimal
+	// expected reward minus that of the action which the agent would stay with (Bubeck, Munos &
+	// Stoltz 2009). RecommendationError is 1 if it is above 0, else 0; its mean over runs is the
+	// probability of error (Even-Dar, Mannor & Mansour 2006).
+	SimpleRegret        Name = "simple_regret"
+	RecommendationError Name = "recommendation_error"
 	// ExplorationShare is, of an agent whose exploration the host decides, the share
 	// of steps t'+1..t whose action an option other than the greedy one selected.
 	ExplorationShare Name = "exploration_share"
@@ -124,6 +130,24 @@ var builtin = [...]Definition{
 		Text:   "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps.",
 		Better: Higher, Value: Mean, EveryStep: true, Model: true, Default: true, Keep: 3,
 		At:     func(w *Window) float64 { return w.Optimal / w.Width },
+		Bounds: share,
+	},
+	{
+		Name: SimpleRegret, Title: "simple regret", Axis: "simple regret (gap of the recommended action)", Unit: "reward",
+		Text:   "Optimal expected reward minus that of the action that the agent would stay with at this step; for agents that recommend one.",
+		Better: Lower, Value: Last, Model: true, Keep: 1,
+		At: func(w *Window) float64 { return w.Recommended },
+	},
+	{
+		Name: RecommendationError, Title: "probability of error", Axis: "share of runs whose recommended action is not optimal",
+		Text:   "1 if the action that the agent would stay with at this step is not optimal, else 0; the mean over runs is the probability of error.",
+		Better: Lower, Value: Last, Model: true, Keep: 1,
+		At: func(w *Window) float64 {
+			if w.Recommended > 0 {
+				return 1
+			}
+			return w.Recommended
+		},
 		Bounds: share,
 	},
 	{

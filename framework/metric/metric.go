@@ -110,6 +110,9 @@ type Window struct {
 	// Shortfall is the sum over finished episodes of the optimal expected return minus the
 	// return, NaN unless the model is known.
 	Shortfall float64
+	// Recommended is the optimal expected reward minus that of the action that the agent would
+	// stay with; NaN unless the model is known and has one state, and the agent says it.
+	Recommended float64
 	// Explored is the number of exploratory actions in the window, and Hold for how many
 	// steps an option is held. NaN unless the host decides the exploration.
 	Explored, Hold float64

@@ -40,7 +40,9 @@ type Runner struct {
 	// widest are the lanes whose observations fit in a message, by environment. Check fills it in.
 	widest    map[string]int
 	processes bool // some plugin is a process; Check fills it in
-	pool      *pool
+	// recommends says that an agent says which action it would stay with; Check fills it in.
+	recommends bool
+	pool       *pool
 }
 
 // New returns the runner of a plan. Its output directory is the config's.
@@ -466,6 +468,7 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.notGreedy, c.Name) {
 		x.notGreedy = append(x.notGreedy, c.Name)
 	}
+	x.recommends = x.recommends || vector.Recommends(agent)
 	d, err := p.Describe(ctx)
 	if err == nil && c.WarmStart == nil { // else the parameters are those that it was saved with
 		err = plan.At(checkExploration(d.Params, c.Params, c.Exploration != nil), "params")

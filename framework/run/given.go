@@ -39,6 +39,8 @@ func (x *Runner) checkGiven(ctx context.Context) error {
 // given says why no environment or agent gives a metric; nil if one does.
 func (x *Runner) given(ctx context.Context, m result.Metric) error {
 	switch {
+	case (m == metric.SimpleRegret || m == metric.RecommendationError) && !x.recommends:
+		return fmt.Errorf("%s needs an agent that says which action it would stay with, as bandit with most policies and agents with options do in tasks of one state, and none here does: record optimal_action", m)
 	case metric.Define(m).Model:
 		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) {
 			if s := env.Abilities().Measures; s != nil && slices.ContainsFunc(s.Metrics, func(y framework.Metric) bool { return y.Name == string(m) }) {
@@ -50,9 +52,11 @@ func (x *Runner) given(ctx context.Context, m result.Metric) error {
 			}
 			return loop.KnowsOptimum(models[0], env.Spec().Continuing, m), nil
 		}, map[result.Metric]string{
-			metric.EpisodeRegret: "episode_regret needs the optimal return of an episode, which is known of tasks with episodes whose model the environment gives, and no environment here is such a task: record regret of continuing tasks, or episode_return",
-			result.Regret:        "regret needs the optimal reward, which is known of tasks with one state and of continuing tasks whose model the environment gives, and no environment here is such a task: record reward, or cumulative_reward for a sum",
-			result.OptimalAction: "optimal_action needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
+			metric.EpisodeRegret:       "episode_regret needs the optimal return of an episode, which is known of tasks with episodes whose model the environment gives, and no environment here is such a task: record regret of continuing tasks, or episode_return",
+			result.Regret:              "regret needs the optimal reward, which is known of tasks with one state and of continuing tasks whose model the environment gives, and no environment here is such a task: record reward, or cumulative_reward for a sum",
+			metric.SimpleRegret:        "simple_regret needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
+			metric.RecommendationError: "recommendation_error needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
+			result.OptimalAction:       "optimal_action needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
 		}[m])
 	case m == result.EpisodeReturn:
 		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) { return !env.Spec().Continuing, nil },

@@ -8,6 +8,7 @@ import (
 	"image"
 	"maps"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/rlrun/rlrun/framework"
@@ -201,7 +202,33 @@ func (v *vectorEnvironment) calls() Calls {
 const (
 	saveCall = "save"
 	loadCall = "load"
+	// recommendCall asks an agent for the action that it would stay with.
+	recommendCall = "recommend"
 )
+
+// Recommendation returns the call of an agent that says in tasks of one state which action it would stay with from now
+// on. Its answer is a number of the Discrete action space, in decimal. It changes nothing.
+func Recommendation(f func(ctx context.Context, lane int) (action int64, err error)) Calls {
+	return Calls{recommendCall: func(ctx context.Context, lane int, _ []byte) ([]byte, error) {
+		action, err := f(ctx, lane)
+		return strconv.AppendInt(nil, action, 10), err
+	}}
+}
+
+// Recommend asks a lane of an agent for its Recommendation. The error wraps framework.ErrUnsupported if it has none.
+func Recommend(ctx context.Context, agent Agent, lane int) (action int64, err error) {
+	answer, err := agent.Abilities().Calls.call(ctx, "the agent", recommendCall, lane, nil)
+	if err != nil {
+		return 0, err
+	}
+	if action, err = strconv.ParseInt(string(answer), 10, 64); err != nil {
+		err = fmt.Errorf("recommend: %w: %w", framework.ErrInvalidAnswer, err)
+	}
+	return action, err
+}
+
+// Recommends says whether an agent may have a Recommendation.
+func Recommends(agent Agent) bool { return agent.Abilities().Calls[recommendCall] != nil }
 
 // Checkpoint returns the calls of an Agent that can be stored. save returns everything that
 // the behavior of a lane depends on, as framework.Saver.Save does; the lane's run has
@@ -235,7 +262,7 @@ func ListAbilities(ctx context.Context, agent Agent) (names []string) {
 	}
 	unsupported := func(f func() error) bool { return errors.Is(Guard(f), framework.ErrUnsupported) }
 	for _, name := range slices.Sorted(maps.Keys(able.Calls)) {
-		if name != saveCall && name != loadCall && !unsupported(func() error { _, err := able.Calls[name](ctx, 0, nil); return err }) {
+		if name != saveCall && name != loadCall && name != recommendCall && !unsupported(func() error { _, err := able.Calls[name](ctx, 0, nil); return err }) {
 			names = append(names, name)
 		}
 	}

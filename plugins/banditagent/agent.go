@@ -108,7 +108,9 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error)
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	of, err := lanes.Describe(ID, p, spec)
-	return &agent{task: task, maker: maker, first: first.Start, discrete: discrete, arms: arms, low: max(task.Low, -math.MaxFloat64), high: min(task.High, math.MaxFloat64), lanes: make([]lane, n), of: of}, err
+	x := &agent{task: task, maker: maker, first: first.Start, discrete: discrete, arms: arms, low: max(task.Low, -math.MaxFloat64), high: min(task.High, math.MaxFloat64), lanes: make([]lane, n), of: of}
+	x.stoppingTime = x.newStoppingTime()
+	return x, err
 }
 
 type agent struct {
@@ -121,6 +123,8 @@ type agent struct {
 	low, high float64
 	lanes     []lane
 	of        snapshot.Of
+	// stoppingTime is a metric of policies that stop; nil for others.
+	stoppingTime *vector.Measures
 }
 
 // lane is one run. Policies break ties by the numbers of arms. So that the environment's numbers
@@ -185,7 +189,40 @@ func (l *lane) greedyArm() int {
 
 // Abilities implements vector.Agent.
 func (a *agent) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: a, Greedy: true, Calls: vector.Checkpoint(a.save, a.load)}
+	return vector.AgentAbilities{Lane: a, Greedy: true, Calls: vector.JoinCalls(vector.Checkpoint(a.save, a.load), vector.Recommendation(a.recommend)), Measures: a.stoppingTime}
+}
+
+// recommend returns the arm that a lane would stay with.
+func (a *agent) recommend(_ context.Context, i int) (int64, error) {
+	l := &a.lanes[i]
+	switch p := l.policy.(type) {
+	case nil:
+		return 0, a.refuse(i, 0)
+	case policy.Greedier:
+		return a.first + int64(l.action[p.Greedy()]), nil
+	case policy.Recommender:
+		return a.first + int64(l.action[p.Recommend()]), nil
+	}
+	return 0, fmt.Errorf("the policy recommends no arm: %w", framework.ErrUnsupported)
+}
+
+// newStoppingTime returns the metric of policies that stop, nil for others.
+func (a *agent) newStoppingTime() *vector.Measures {
+	if _, stops := a.start(0).policy.(policy.Stopper); !stops {
+		return nil
+	}
+	m := framework.Metric{Name: "stopping_time", Unit: "steps", Better: framework.Lower, Total: framework.Last, Doc: "Steps until one arm was left; no value before."}
+	return &vector.Measures{Metrics: []framework.Metric{m}, Read: func(_ context.Context, lanes []int, dst []float64) error {
+		for k, i := range lanes {
+			dst[k] = math.NaN()
+			if s, begun := a.lanes[i].policy.(policy.Stopper); begun {
+				if steps, is := s.Stopped(); is {
+					dst[k] = float64(steps)
+				}
+			}
+		}
+		return nil
+	}}
 }
 
 // StepLane implements vector.LaneAgent.

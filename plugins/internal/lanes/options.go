@@ -72,7 +72,20 @@ var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
 // Abilities implements vector.Agent.
 func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Masks: l.masked(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
+	calls := vector.Checkpoint(l.saveLane, l.loadLane)
+	if l.kind.States == 1 {
+		calls = vector.JoinCalls(calls, vector.Recommendation(l.recommend))
+	}
+	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Masks: l.masked(), Calls: calls, Measures: l.measures()}
+}
+
+// recommend returns the greedy action of the only state.
+func (l *optionLanes[O]) recommend(ctx context.Context, lane int) (int64, error) {
+	policy, err := l.GreedyPolicy(ctx, lane, nil)
+	if err != nil {
+		return 0, err
+	}
+	return l.firstAction + int64(policy[0]), nil
 }
 
 // SetOptionKinds implements vector.OptionAgent.
