@@ -2,7 +2,7 @@
 # make ci     everything that must pass before a change lands: lint, generated code, all tests, the race detector,
 #             the site's links
 # make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
-# make bench  the benchmarks behind docs/performance.md
+# make bench  the commands of docs/performance.md, with the processor and the load; hours
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
 # make nightly  environments of other packages from PyPI play, are checked and are learnt in (docs/python.md)
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
@@ -91,8 +91,11 @@ race:
 same:
 	$(GO) test $(lean) . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
 
+# Not the hour of memory, nor comparisons with other commits.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/... ./cmd/rlrun
+	@$(GO) version; grep -m1 'model name' /proc/cpuinfo; nproc
+	@sed -n '/^## Compared/q; /PluginMemory/d; /^\(python3 -m venv \|dist\/peers\|RLRUN_PYTHON=.* go test \|go test \)/p' docs/performance.md | \
+		while read -r command; do uptime; echo "$$command"; sh -c "$$command" </dev/null; done
 
 fuzz:
 	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r package; do \

@@ -5,7 +5,7 @@
 The directory has the rows of the model as raw arrays. For each method it prints a line with the method, the median
 processor seconds of the rounds, and the sweeps or policies that it took, and leaves the values in METHOD.value. The
 error of every value is at most the tolerance. What is compiled at first use is compiled before. A method that takes
-longer than some 20 seconds is left out.
+more than some 20 seconds of processor time is left out.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ def main() -> None:
 
     p = sparse.csr_matrix((read("prob", "f8"), read("next", "i4"), read("start", "i8")), (states * actions, states))
     r = read("reward", "f8").reshape(states, actions)
-    signal.signal(signal.SIGALRM, late)
+    signal.signal(signal.SIGPROF, late)
     for name in sys.argv[7:]:
         solve = METHODS[name]
         solve(sparse.csr_matrix(np.full((2, 1), 1.0)), np.array([[1.0, 0.0]]), gamma, tolerance)
         seconds = []
-        signal.setitimer(signal.ITIMER_REAL, 20 * rounds)
+        signal.setitimer(signal.ITIMER_PROF, 20 * rounds)
         try:
             for _ in range(rounds):
                 before = time.process_time()
@@ -100,7 +100,7 @@ def main() -> None:
         except TimeoutError:
             continue
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         v.tofile(directory / f"{name}.value")
         print(name, statistics.median(seconds), sweeps, flush=True)
 
