@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // setting is a key of the config that a flag or an environment variable of the
@@ -35,10 +37,13 @@ func (t *text) String() string     { return t.value }
 func (t *text) Set(s string) error { t.value = s; return nil }
 func (t *text) Type() string       { return t.kind }
 
+// Variables returns the environment variables that override keys of a config.
+func Variables() []string { return each.Of(settings(), func(s setting) string { return s.env }) }
+
 // Overrides tells whether an entry of os.Environ overrides a key of the config.
 func Overrides(entry string) bool {
 	name, _, _ := strings.Cut(entry, "=")
-	return slices.ContainsFunc(settings(), func(s setting) bool { return s.env == name })
+	return slices.Contains(Variables(), name)
 }
 
 // Flags adds the flags that override keys of a config: --runs, --steps, --seed,

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -82,7 +83,7 @@ func (kubernetes) files(s *submission) []file {
 	data := map[string]any{
 		"Label": s.label(), "ConfigName": configName, "Config": s.config, "ConfigMount": configMount, "ResultsMount": resultsMount, "Out": s.inClaim(),
 		"Tasks": s.Tasks, "Parallelism": min(s.Tasks, cmp.Or(s.AtOnce, s.Tasks)), "Seconds": int(s.Time.Seconds()), "Cpus": fmt.Sprint(s.Cpus),
-		"Image": s.Image, "Program": literal(s.Rlrun), "Claim": s.Claim, "Mixed": s.Mixed, "Yes": s.Yes,
+		"Image": s.Image, "Program": literal(s.Rlrun), "Claim": s.Claim, "Mixed": s.Mixed, "Variables": config.Variables(), "Yes": s.Yes,
 	}
 	return []file{render("kubernetes", "job.yaml", data), render("kubernetes", "report.yaml", data)}
 }

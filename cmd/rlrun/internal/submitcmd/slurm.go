@@ -154,7 +154,11 @@ func (t *timeLimit) Set(text string) error {
 		}
 		total := 0.0
 		for i, part := range parts {
-			n, _ := strconv.Atoi(part) // digits, or none
+			n, _ := strconv.Atoi(part)                 // digits, or none
+			whole := strings.Join(parts[:i], "") == "" // the first part may be any number
+			if most := []int{0, 23, 59, 59}[i]; !whole && n > most {
+				return fmt.Errorf("has %s %s, and after days, hours or minutes there are at most %d", part, []string{"days", "hours", "minutes", "seconds"}[i], most)
+			}
 			total += float64(n) * unit[i].Seconds()
 		}
 		if total > longest.Seconds() {

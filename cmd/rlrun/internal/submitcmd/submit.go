@@ -194,6 +194,8 @@ func (s *submission) checkFlags(cmd *cobra.Command) error {
 		}
 	}
 	switch {
+	case cmd.Flags().Changed("workers"):
+		return cli.Usagef("--workers: a task has as many workers as cores: give --cpus")
 	case s.To == "":
 		return cli.Usagef("rlrun submit needs --to: slurm, kubernetes or parallel")
 	case targets[s.To] == nil:
@@ -672,11 +674,12 @@ func call(ctx context.Context, stderr io.Writer, name, absent, program string, a
 
 func quote(words ...string) string { return cli.ShellQuote(words) }
 
-// run is the command line of a shard. The words shard and workers are the shell's.
+// run is the command line of a shard. The words shard and workers are the shell's. The config is
+// final: variables of the machine that would override it are empty. env becomes rlrun.
 func (s *submission) run(shard, workers string) string {
-	var words []string
-	if len(s.Env) > 0 {
-		words = append([]string{"env"}, s.Env...) // which becomes rlrun
+	words := append([]string{"env"}, s.Env...)
+	for _, name := range config.Variables() {
+		words = append(words, name+"=")
 	}
 	words = append(words, s.Rlrun, "run", s.path(configName), "--out", s.Dir)
 	if s.Lock != "" {

@@ -12,4 +12,4 @@
 # exec: the signal reaches rlrun itself. The number of shards is written out, as
 # SLURM_ARRAY_TASK_COUNT is that of one submission.
 cd '/home/ada/my work' || exit 1
-exec env 'RLRUN_PLUGIN_PATH=/opt/my plugins' /opt/rlrun run '/home/ada/50% done/it'\''s/submit/config.yaml' --out '/home/ada/50% done/it'\''s' --lock /home/ada/rlrun.lock.yaml --quiet --shard "$SLURM_ARRAY_TASK_ID/50" --workers "$SLURM_CPUS_PER_TASK"
+exec env 'RLRUN_PLUGIN_PATH=/opt/my plugins' RLRUN_RUNS= RLRUN_STEPS= RLRUN_SEED= RLRUN_WORKERS= RLRUN_LANES= RLRUN_TRANSPORT= RLRUN_OUTPUT= /opt/rlrun run '/home/ada/50% done/it'\''s/submit/config.yaml' --out '/home/ada/50% done/it'\''s' --lock /home/ada/rlrun.lock.yaml --quiet --shard "$SLURM_ARRAY_TASK_ID/50" --workers "$SLURM_CPUS_PER_TASK"
