@@ -67,12 +67,16 @@ def command(cls: type, output: Path) -> dict[str, Any]:
     }
 
 
-def environ() -> dict[str, str]:
-    """Return the environment of a host whose plugins have the Python and the modules of this process."""
+def environ(config: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the environment of a host whose plugins have the Python and the modules of this process.
+
+    Where a config says something, no variable overrides it: it was written in a program.
+    """
     own = (Path(p).resolve() for p in sys.path if p and Path(p).is_dir())
     python_path = [str(p) for p in own if not _is_installed(p) and not _is_standard(p)]
     path = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    return os.environ | {
+    said = {f"RLRUN_{key.upper()}" for key in config or {}}
+    return {name: value for name, value in os.environ.items() if name not in said} | {
         "RLRUN_PYTHON": os.environ.get("RLRUN_PYTHON") or sys.executable,
         "PATH": os.pathsep.join(path),
         "PYTHONPATH": os.pathsep.join(python_path),

@@ -149,7 +149,7 @@ def run(
             stdout=answer,
             stderr=subprocess.PIPE,
             encoding="utf-8",
-            env=_programs.environ(),
+            env=_programs.environ(config),
             start_new_session=True,  # an interrupt is sent on by this process, once
         )
         host = _Host(process, progress, on_run)

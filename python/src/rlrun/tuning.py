@@ -191,10 +191,11 @@ def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str
 
 def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a config as the host reads it, from a file or the standard input; raise ValueError if tune is wrong."""
+    from rlrun._programs import environ  # noqa: PLC0415  plugins do without it
     from rlrun.client import program  # noqa: PLC0415
 
     command, given = [program(), "tune", "--print", "--", name], _json(config)
-    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False, env=environ(config))
     if done.returncode:
         said = re.sub(r"(?m)^(rlrun: )?(stdin:\d+: )?", "", done.stderr.strip())
         raise (ValueError if said.startswith("tune") else ExperimentError)(said)
