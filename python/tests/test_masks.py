@@ -187,9 +187,7 @@ def test_masks_that_are_none(program, stairs: str, bug: str, message: str) -> No
 
 
 def test_an_agent_that_reads_no_masks_is_refused_before_the_run(program, stairs: str) -> None:
-    with pytest.raises(
-        rlrun.ExperimentError, match="this agent does not read masks: choose one with"
-    ):
+    with pytest.raises(rlrun.ExperimentError, match="this agent does not read masks: choose one with"):
         experiment(stairs, "Stairs", "Blind")
 
 

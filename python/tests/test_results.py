@@ -72,6 +72,26 @@ def test_frames(directory: Path) -> None:
     pd.testing.assert_series_equal(means.sort_index(), summary.dropna().sort_index(), check_names=False)
 
 
+def test_steps_to(directory: Path) -> None:
+    results = rlrun.read_results(directory)
+    levels = {"chain": 1.0, "two arms": 0.5}
+    for stays in (True, False):
+        got = results.steps_to("reward", levels, stays=stays).set_index(["environment", "agent", "run"])["step"]
+        assert len(got) == len(results.runs)
+        curves = results.curves[results.curves["metric"] == "reward"]
+        for of, part in curves.groupby(["environment", "agent", "run"]):
+            values, steps = part["value"].tolist(), part["step"].tolist()
+            ahead = [v >= levels[of[0]] for v in values]
+            want = [s for k, s in enumerate(steps) if (all(ahead[k:]) if stays else ahead[k])]
+            assert got[of] == want[0] if want else pd.isna(got[of])
+    below = results.steps_to("regret", {"chain": 1e9, "two arms": 1e9}, below=True)
+    assert set(below["step"]) == {results.curves["step"].min()}
+    with pytest.raises(ValueError, match="there are no curves of 'x'; there are those of"):
+        results.steps_to("x", 1)
+    with pytest.raises(ValueError, match="no level for the environment 'two arms'"):
+        results.steps_to("reward", {"chain": 1})
+
+
 def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> None:
     import sqlite3  # noqa: PLC0415
 

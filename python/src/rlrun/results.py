@@ -130,6 +130,41 @@ class Results:
         return compare(self.directory, **options)
 
     @checked
+    def steps_to(
+        self, metric: str, level: float | Mapping[str, float], *, below: bool = False, stays: bool = True
+    ) -> pd.DataFrame:
+        """Return after how many steps the curve of a metric is at a level, a row per run, such as an optimum less x.
+
+        The column step has the first recorded step from which on all values are at least the level, NaN if there is
+        none. The columns before it are environment, agent and run.
+
+        Args:
+            metric: The metric. A mean over few steps is noisy: ``evaluation_return`` or fewer recorded steps are not.
+            level: The level, or one for each environment.
+            below: Values are to be at most the level, as of a regret.
+            stays: False takes the first step whose value is at the level, whatever follows.
+
+        Raises:
+            ValueError: There are no curves of the metric, or there is no level for an environment.
+
+        """
+        pd = _pandas()
+        curves = self.curves[self.curves["metric"] == metric]
+        if curves.empty:
+            have = ", ".join(sorted(self.curves["metric"].unique()))
+            raise ValueError(f"there are no curves of {metric!r}; there are those of {have}")
+        levels: Any = dict.fromkeys(curves["environment"], level) if isinstance(level, (int, float)) else level
+        if missing := [name for name in curves["environment"].unique() if name not in levels]:
+            raise ValueError(f"there is no level for the environment {missing[0]!r}; there are those for {[*levels]}")
+        ahead = (curves["value"] - curves["environment"].map(levels)) * (-1 if below else 1) >= 0
+        keys = ["environment", "agent", "run"]
+        rows = []
+        for of, part in curves.assign(ahead=ahead).groupby(keys, sort=False):
+            at = part["ahead"].iloc[::-1].cummin().iloc[::-1] if stays else part["ahead"]
+            rows.append((*of, part["step"][at].min()))
+        return pd.DataFrame(rows, columns=[*keys, "step"])
+
+    @checked
     def plot(self, metric: str = "reward", path: str | Path | None = None, *, log: bool = False) -> Figure:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
