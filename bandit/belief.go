@@ -12,7 +12,7 @@
 //     methods of Belief works with everything here. ProbExceeds compares two.
 //   - Horizons: Discounted, DiscountedFinite, Finite, Weights.
 //   - Decisions: ExplorationBound and Advantage (the bound of Lemma 1),
-//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta.
+//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta, BestAdvantage.
 //   - Indices: Index with the kinds U, UPlus and V, IndexTable for populations.
 //   - References: Gittins, GittinsSolver, NewPlan, PolicyValue, GreedyValue.
 //

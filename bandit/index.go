@@ -74,6 +74,24 @@ func Index(kind IndexKind, b Belief, rho, lowerBound float64) float64 {
 	return indexV(d, b.Exceed, rho)
 }
 
+// BestAdvantage returns the largest advantage, over all δ, that a bound promises for trying
+// the arm with belief b in place of one with the known mean, relative to the total weight
+// (docs/theory.md §1.8). rho and lowerBound are those of Index. For U it also counts δ ≤ 0,
+// which makes a difference where it is negative.
+func BestAdvantage(kind IndexKind, b Belief, known, lowerBound, rho float64) float64 {
+	if kind == U {
+		// At ρ = 1 the index with lower bound y is y + sup (x−y)P(q ≥ x).
+		cost := rho * (known - lowerBound)
+		y := known - cost
+		return Index(U, b, 1, y) - y - cost
+	}
+	gap := rho * (known - b.Mean())
+	if kind == UPlus {
+		return (1-rho)*(Index(U, b, 1, known)-known) - gap
+	}
+	return (1-rho)*b.Gain(known) - gap
+}
+
 // indexV solves (1−ρ) E(q−λ)⁺ = ρ(λ−q̄). The difference of the two sides is
 // convex and falls, so that Newton's method rises to the root from λ = q̄.
 func indexV(d shape, exceed func(float64) float64, rho float64) float64 {

@@ -16,18 +16,7 @@ var RuleOptimistic = &Rule{
 			return c.uninformed(x)
 		}
 		b := c.population(&c.Problem, x)
-		r := ComparisonResult{Option: x}
-		switch c.Config.Bound {
-		case bandit.U:
-			// At ρ = 1 the index with lower bound l is l + sup (v−l)P(v_k(x) ≥ v).
-			cost := c.Share * (c.mean - c.Config.LowerBound)
-			l := c.mean - cost
-			r.Advantage = bandit.Index(bandit.U, b, 1, l) - l - cost
-		case bandit.UPlus:
-			r.Advantage = (1-c.Share)*(bandit.Index(bandit.U, b, 1, c.mean)-c.mean) - c.Share*(c.mean-b.Mean())
-		default:
-			r.Advantage = (1-c.Share)*b.Gain(c.mean) - c.Share*(c.mean-b.Mean())
-		}
+		r := ComparisonResult{Option: x, Advantage: bandit.BestAdvantage(c.Config.Bound, b, c.mean, c.Config.LowerBound, c.Share)}
 		var advantage float64
 		r.Delta, r.P, advantage = c.terms(b, c.mean)
 		if c.Config.Bound == bandit.U && advantage < 0 {

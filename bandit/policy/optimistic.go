@@ -90,7 +90,7 @@ func (o *optimistic) SelectArm(*rand.Rand) int {
 			}
 			continue
 		}
-		a := o.advantage(int(e.arm), top.key)
+		a := bandit.BestAdvantage(o.kind, o.learners[e.arm], top.key, o.low, o.share)
 		if a > best || a == best && selected != top.arm && e.arm < selected {
 			best, selected = a, e.arm
 		}
@@ -104,23 +104,6 @@ func (b *beliefs) margin(size float64) float64 {
 		return 1e-12 * size
 	}
 	return 1e-8 * size // others are found to relative 1e-9
-}
-
-// advantage returns the advantage of an arm over the greedy one, whose mean is
-// q.
-func (o *optimistic) advantage(arm int, q float64) float64 {
-	b := o.learners[arm]
-	if o.kind == bandit.U {
-		// At ρ = 1 the index with lower bound y is y + sup (x−y)P(q_i ≥ x).
-		cost := o.share * (q - o.low)
-		y := q - cost
-		return bandit.Index(bandit.U, b, 1, y) - y - cost
-	}
-	gap := o.share * (q - b.Mean())
-	if o.kind == bandit.UPlus {
-		return (1-o.share)*(bandit.Index(bandit.U, b, 1, q)-q) - gap
-	}
-	return (1-o.share)*b.Gain(q) - gap
 }
 
 func (o *optimistic) Update(arm int, reward float64, rng *rand.Rand) {

@@ -137,7 +137,7 @@ func TestOptimisticPlainly(t *testing.T) {
 				if i == j {
 					continue
 				}
-				score := p.advantage(i, q)
+				score := bandit.BestAdvantage(kind, p.learners[i], q, low, p.share)
 				if plain := plainAdvantage(&w.beliefs.populations[i], kind, p.share, q, low); math.Abs(plain-score) > 1e-12*(1+math.Abs(q-low)) {
 					t.Errorf("advantage %v, plainly %v", score, plain)
 				}
@@ -272,7 +272,7 @@ func TestOtherBeliefsPlainly(t *testing.T) {
 				if i == j {
 					return 0
 				}
-				return o.advantage(i, q)
+				return bandit.BestAdvantage(o.kind, o.learners[i], q, o.low, o.share)
 			}
 			best := score(argmax(w.arms, score))
 			if got := score(o.SelectArm(nil)); !close(got, best) {
