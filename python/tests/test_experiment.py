@@ -519,9 +519,10 @@ def test_errors_of_a_file_have_its_line(tmp_path: Path) -> None:
 def test_what_an_experiment_says_wins_over_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"RUNS": "2", "STEPS": "50", "SEED": "9", "LANES": "some"}.items():
         monkeypatch.setenv(f"RLRUN_{name}", value)
-    x = rlrun.Experiment(environments=["bernoulli-bandit"], agents=["random"], steps=100, seed=3, lanes=1)
-    text = (rlrun.run(x, tmp_path / "x").directory / "experiment.yaml").read_text()
-    assert all(line in text.splitlines() for line in ("runs: 2", "steps: 100", "seed: 3"))  # it says nothing of runs
+    x = {"environments": ["bernoulli-bandit"], "agents": ["random"], "steps": 100, "seed": 3, "lanes": 1}
+    for given, runs in [(x, 2), (rlrun.Experiment(**x, runs=4), 4)]:  # the first says nothing of runs
+        text = (rlrun.run(given, output=tmp_path / str(runs)).directory / "experiment.yaml").read_text()
+        assert all(line in text.splitlines() for line in (f"runs: {runs}", "steps: 100", "seed: 3"))
 
 
 def test_notes_are_told(tmp_path: Path, capsys: Any) -> None:
