@@ -25,6 +25,9 @@ func (m *Tabular) StandIn(s, a int) int {
 // Available reports whether state s has action a.
 func (m *Tabular) Available(s, a int) bool { return m.StandIn(s, a) == a }
 
+// Missing is in the note about actions that states lack.
+const Missing = "pairs of state and action do not exist"
+
 // Complete reports whether every state has every action.
 func (m *Tabular) Complete() bool { return m.standIn == nil }
 
@@ -157,6 +160,6 @@ func (m *Tabular) complete() error {
 		m.start = append(m.start, len(m.next))
 	}
 	m.standIn = standIn
-	m.addNote(fmt.Sprintf("%d of %d pairs of state and action do not exist, and the action's number stands for another action of that state (agents at random take it more often than the policy uniform): %s", missing.n, rows, &missing))
+	m.addNote(fmt.Sprintf("%d of %d "+Missing+", and the action's number stands for another action of that state (agents at random take it more often than the policy uniform): %s", missing.n, rows, &missing))
 	return nil
 }

@@ -175,6 +175,9 @@ func (c *closed) Step(ctx context.Context, in *vector.Actions, out *vector.TimeS
 // the side, the call and the lane.
 func TestMaskErrors(t *testing.T) {
 	env := must.Get(bundled("model").OpenEnvironment(t.Context(), admissionParams(t), 3))(t)
+	if notes := must.Get(vector.ModelNotes.Ask(t.Context(), env, 0))(t); len(notes) > 0 {
+		t.Errorf("notes %q: masks say which actions are missing", notes)
+	}
 	_, _, err := playMasked(t, env, stubborn{}, 10)
 	lane := new(vector.LaneError)
 	if want := "agent, call 2: lane 0: invalid answer: action 1 is not allowed there: the environment's mask allows 0, 2"; !errors.As(err, &lane) || err.Error() != want {
@@ -186,6 +189,12 @@ func TestMaskErrors(t *testing.T) {
 	}
 	_, err = bundled("bandit").OpenAgent(t.Context(), []byte(`{"policy": {"kind": "thompson"}, "belief": {"kind": "beta"}}`), framework.Spec{ID: "x/y@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}, RewardHigh: 1, Masks: true}, 1)
 	if !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), "does not read masks: choose one with the ability masks, such as random, q-learning") {
+		t.Errorf("%v", err)
+	}
+	path := filepath.Join(t.TempDir(), "whole.json")
+	must.Do(t, os.WriteFile(path, []byte(`{"S": 1, "A": 1, "transitions": [[0,0,0,1]]}`), 0o600))
+	_, err = bundled("model").OpenEnvironment(t.Context(), must.Get(json.Marshal(map[string]any{"file": path, "masks": true}))(t), 1)
+	if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), "masks has no effect, as every state of") {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"random", "q-learning", "bootstrap-q", "psrl"} {

@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -96,8 +98,15 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 	return nil
 }
 
-// Mask lets lanes that New or NewChanging made say which actions their states have.
-func Mask(env vector.Environment) { env.(*lanes).spec.Masks = true }
+// Mask lets lanes that NewChanging made say which actions their states have. Their notes leave out that states lack some.
+func Mask(env vector.Environment) {
+	l := env.(*lanes)
+	notes := l.notes
+	l.spec.Masks, l.notes = true, func(ctx context.Context, lane int) ([]string, error) {
+		list, err := notes(ctx, lane)
+		return slices.DeleteFunc(slices.Clone(list), func(note string) bool { return strings.Contains(note, mdp.Missing) }), err
+	}
+}
 
 // mask writes which actions lane i has.
 func (l *lanes) mask(i int, out *vector.TimeSteps) {
