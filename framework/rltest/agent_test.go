@@ -25,6 +25,7 @@ type learner struct {
 	rng  *rand.PCG
 	seen space.Value
 	mask []bool
+	made int // updates, which are not saved
 }
 
 func (l *learner) SetActionMask(allowed []bool) { l.mask = allowed }
@@ -62,6 +63,7 @@ func (l *learner) Update(_ context.Context, t framework.Transition) error {
 			t.Observation.Float64[0]++
 		}
 	}
+	l.made++
 	l.rng.Seed(l.rng.Uint64()^digest(t.Observation)+digest(t.NextObservation), digest(t.Action)^uint64(t.Reward*1e6))
 	return nil
 }
@@ -75,6 +77,8 @@ func (l *learner) Measure(_ context.Context, dst []float64) error {
 		dst[0] = float64(l.rng.Uint64())
 	case "fails to measure":
 		return errors.New("no ruler")
+	case "is measured by what it forgets":
+		dst[0] = float64(l.made)
 	}
 	return nil
 }
@@ -132,6 +136,8 @@ var brokenAgents = map[string][]Rule{
 	"fails to save":              {RoundTrips},
 	"fails to load":              {RoundTrips},
 	"loads into itself":          {RoundTrips},
+
+	"is measured by what it forgets": {RoundTrips},
 }
 
 // checkAgentCopies checks the lanes that are made of copies.

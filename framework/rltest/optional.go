@@ -212,7 +212,7 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 	if _, err := c.feed(used, n, 1, other[:half]); err != nil {
 		return err
 	}
-	want, err := c.feed(agent, n, 0, script[half:])
+	want, err := c.feedAndMeasure(agent, n, 0, script[half:])
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 		for i := range given { // it does not keep the slice
 			given[i] ^= 0xff
 		}
-		got, err := c.feed(lanes, n, 1, script[half:])
+		got, err := c.feedAndMeasure(lanes, n, 1, script[half:])
 		if err != nil {
 			return err
 		}
@@ -253,6 +253,18 @@ func (c *agentCheck) feed(agent vector.Agent, n, lane int, events []event) (log 
 		}
 	}
 	return log, nil
+}
+
+// feedAndMeasure is feed, and logs the lane's metrics at the end.
+func (c *agentCheck) feedAndMeasure(agent vector.Agent, n, lane int, events []event) ([]string, error) {
+	log, err := c.feed(agent, n, lane, events)
+	if m := agent.Abilities().Measures; m != nil && err == nil {
+		values := make([]float64, len(m.Metrics))
+		if failed := m.Read(c.ctx, []int{lane}, values); failed == nil { // another rule is of errors
+			log = append(log, fmt.Sprint("metrics ", values))
+		}
+	}
+	return log, err
 }
 
 // storable says whether the lanes of an agent can be saved and loaded.

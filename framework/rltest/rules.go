@@ -96,7 +96,7 @@ const (
 	// or later.
 	LearningOff Rule = "learning-off-changes-nothing"
 	// RoundTrips: an agent that can be saved goes on, wherever it is loaded, as the
-	// one that was saved.
+	// one that was saved: with the same actions, and the same metrics of its own.
 	RoundTrips Rule = "save-and-load-round-trips"
 )
 

@@ -117,6 +117,12 @@ func readCheckpoint(path string) ([]byte, error) {
 	return data[:end], nil
 }
 
+// UnderWay returns how many runs have checkpoints.
+func (d Dir) UnderWay() int {
+	runs, _ := os.ReadDir(d.path(checkpointsDir)) // for people
+	return len(runs)
+}
+
 // Remove removes the checkpoints of a run.
 func (k *Checkpoints) Remove(run int) error {
 	dir, fsys := k.dir.path(k.run(run)), k.dir.fileSystem()

@@ -147,6 +147,9 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 			first, other = "put back what was changed, and ", "; or add --mixed, and all results will say mixed"
 		}
 	}
+	if n := a.x.Dir.UnderWay(); n > 0 {
+		first = fmt.Sprintf("those under way have checkpoints (%d); %s", n, first)
+	}
 	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir.Path, first, cli.ShellQuote(append(resume, "--resume"))+other)
 }
 
