@@ -106,7 +106,7 @@ func TestImportsWithinFramework(t *testing.T) {
 		"rltest":   append([]string{"framework/stat", "framework/metric"}, contract...),
 		"compare":  {"framework/metric", "framework/result", "framework/stat", "framework/seed"},
 		"plan":     {"framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"},
-		"store":    {"framework", "framework/space", "framework/plan", "framework/loop", "framework/metric", "framework/result", "framework/compare"},
+		"store":    {"framework", "framework/space", "framework/seed", "framework/plan", "framework/loop", "framework/metric", "framework/result", "framework/compare"},
 		"run":      append([]string{"framework/plan", "framework/store", "framework/loop", "framework/explore", "framework/metric", "framework/result", "framework/compare"}, contract...),
 		"output":   {"framework/plan", "framework/store", "framework/metric", "framework/result", "framework/compare", "framework/stat"},
 		"internal": append([]string{"framework/plan", "framework/result"}, contract...),
@@ -230,7 +230,7 @@ func TestPlanIsAValue(t *testing.T) {
 	}
 }
 
-// Authors of environments and agents learn at most twenty names: the types and functions of
+// Authors of environments and agents learn at most 21 names: the types and functions of
 // package framework, besides the errors and the values of its enumerations.
 func TestFewNamesForAuthors(t *testing.T) {
 	files := must.Get(filepath.Glob("framework/*.go"))(t)
@@ -260,7 +260,7 @@ func TestFewNamesForAuthors(t *testing.T) {
 			}
 		}
 	}
-	if len(names) == 0 || len(names) > 20 {
+	if len(names) == 0 || len(names) > 21 {
 		t.Errorf("%d names: %v", len(names), names)
 	}
 }

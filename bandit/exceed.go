@@ -38,8 +38,8 @@ func plainExceeds(a, b shape, delta float64) float64 {
 		})
 		return min(sum, 1)
 	}
-	return integrateKinked(func(_, rest float64) float64 {
-		above, _ := a.tails(upperQuantile(b, rest) + delta)
+	return integrateKinked(func(u, rest float64) float64 {
+		above, _ := a.tails(quantile(b, u, rest) + delta)
 		return above
 	}, 0, 1)
 }
@@ -77,29 +77,26 @@ func ProbExceedsJoint(i, j *Population, delta float64) float64 {
 	return float64(count) / float64(n)
 }
 
-// UpperQuantile returns the smallest x with P(q ≥ x) ≤ tail, up to rounding, for any belief,
-// by bisection; −Inf if tail is 1 or more.
-func UpperQuantile(b Belief, tail float64) float64 { return upperQuantile(shapeOf(b), tail) }
-
-func upperQuantile(d shape, tail float64) float64 {
-	if tail >= 1 {
-		return math.Inf(-1)
+// quantile returns y with P(q < y) ≈ u = 1 − rest, by bisection.
+func quantile(d shape, u, rest float64) float64 {
+	lo, hi := d.Mean()-1, d.Mean()+1
+	short := func(y float64) bool {
+		above, below := d.tails(y)
+		if u < 0.5 {
+			return below < u
+		}
+		return above > rest
 	}
-	short := func(x float64) bool {
-		above, _ := d.tails(x)
-		return above > tail
+	for step := 1.0; !short(lo) && !math.IsInf(lo, -1); step *= 2 {
+		lo -= step
 	}
-	lo, hi := d.Mean(), d.Mean()
-	for step := 1.0; short(hi) && !math.IsInf(hi, 0); step *= 2 {
-		lo, hi = hi, hi+step
+	for step := 1.0; short(hi) && !math.IsInf(hi, 1); step *= 2 {
+		hi += step
 	}
-	for step := 1.0; !short(lo) && !math.IsInf(lo, 0); step *= 2 {
-		lo, hi = lo-step, lo
-	}
-	for {
+	for range 200 {
 		mid := lo + (hi-lo)/2
 		if !(mid > lo && mid < hi) {
-			return hi
+			break
 		}
 		if short(mid) {
 			lo = mid
@@ -107,4 +104,5 @@ func upperQuantile(d shape, tail float64) float64 {
 			hi = mid
 		}
 	}
+	return hi
 }

@@ -135,6 +135,54 @@ func familiesSettings(s *study) error {
 	return nil
 }
 
+// bestSettings is the number of settings of a learner that familiesDefaults prints.
+const bestSettings = 3
+
+// familiesDefaults prints the best settings of each learner, by the mean of the scores in
+// runs of 1,000 and 10,000 steps, and the number of settings that were tried. Labels of
+// agents begin with the learner's name and a comma.
+func familiesDefaults(s *study) error {
+	long, err := s.familyBoard()
+	if err != nil {
+		return err
+	}
+	other, err := execute(s.name + "-short")
+	if err != nil {
+		return err
+	}
+	short, err := other.familyBoard()
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(short.agents, long.agents) {
+		return fmt.Errorf("%s and %s differ in agents", s.name, other.name)
+	}
+	type setting struct {
+		name        string
+		short, long stat.TTest
+	}
+	both := func(x setting) float64 { return (x.short.Value + x.long.Value) / 2 }
+	settings := map[string][]setting{}
+	var learners []string
+	for i, agent := range long.agents {
+		learner, name, _ := strings.Cut(agent, ", ")
+		if settings[learner] == nil {
+			learners = append(learners, learner)
+		}
+		settings[learner] = append(settings[learner], setting{name, stratified(short.steps[i]), stratified(long.steps[i])})
+	}
+	var rows [][]string
+	for _, learner := range learners {
+		all := settings[learner]
+		slices.SortStableFunc(all, func(a, b setting) int { return cmp.Compare(both(b), both(a)) })
+		for _, x := range all[:min(bestSettings, len(all))] {
+			rows = append(rows, []string{"`" + learner + "`", fmt.Sprint(len(all)), x.name, percent(x.short), percent(x.long), fmt.Sprintf("%.1f", 100*both(x))})
+		}
+	}
+	s.table([]string{"learner", "settings tried", "setting", "1,000 steps", "10,000 steps", "mean"}, rows)
+	return nil
+}
+
 // familyBoard scores every run of the study.
 func (s *study) familyBoard() (*board, error) {
 	tasks, err := s.familyTasks()

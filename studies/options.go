@@ -157,6 +157,9 @@ func writeOptions(name string) (string, error) {
 			if w.config != nil {
 				a["exploration"] = w.config
 			}
+			if learner == "bootstrap-model" && name != "options-many" {
+				a["params"] = map[string]any{"weight": 1} // the default when the other tables were made
+			}
 			agents = append(agents, a)
 		}
 	}

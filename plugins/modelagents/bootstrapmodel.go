@@ -16,7 +16,7 @@ type bootstrapModelParams struct {
 	Members int     `json:"members" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"K, the number of models; a choice of ours. Solving takes K times as long."`
 	Belief  string  `json:"belief,omitempty" jsonschema:"enum=bootstrap,enum=posterior" jsonschema_description:"Kind of models. bootstrap: each model has its own draw of the prior and its own random weights of the data (Oza & Russell 2001). posterior: draws from the posterior, which are repeated whenever models are solved (Strens 2000). The default is a choice of ours."`
 	Update  string  `json:"update,omitempty" when:"belief=bootstrap" jsonschema:"enum=poisson,enum=double-or-nothing,enum=exponential" jsonschema_description:"With belief bootstrap: the weight of a step for a member. poisson: Poisson(1); default as in Oza & Russell (2001). double-or-nothing: 2 or 0 with equal probability (Owen & Eckles 2012). exponential: Exp(1) (Rubin 1981)."`
-	Weight  float64 `json:"weight" when:"belief=bootstrap" jsonschema:"exclusiveMinimum=0" jsonschema_description:"With belief bootstrap: weight of a member's draw of the prior, in steps of every state and action; a choice of ours."`
+	Weight  float64 `json:"weight" when:"belief=bootstrap" jsonschema:"exclusiveMinimum=0" jsonschema_description:"With belief bootstrap: weight of a member's draw of the prior, in steps of every state and action. The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners)."`
 
 	Alpha    *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor. Default: 1 over the number of states, so that the prior weighs one step in all; a choice of ours."`
 	SeenOnly bool     `json:"seen_only" when:"belief=posterior" jsonschema_description:"With belief posterior: only observed successors are possible, and an untried action stays in its state. By default all states are possible, as in TabulaRL."`
@@ -44,7 +44,7 @@ type bootstrapModelParams struct {
 func BootstrapModel() vector.Plugin {
 	return modelbased.OptionPlugin("rlrun/bootstrap-model@1",
 		"Learns K models of the task, by online bootstrap or posterior sampling, and plans with them; follows the best policy of one (Strens 2000), or lets the host decide which options to explore with.",
-		bootstrapModelParams{Members: 10, Belief: "bootstrap", Update: "poisson", Weight: 1, Rewards: "neutral", Tau0: 1, Tau: 1,
+		bootstrapModelParams{Members: 10, Belief: "bootstrap", Update: "poisson", Weight: 0.1, Rewards: "neutral", Tau0: 1, Tau: 1,
 			Criterion: "discounted", Gamma: 0.99, Residual: 1e-6, Growth: 0.5, Behaviour: "thompson", Reveal: 1, Kappa: 0.001},
 		func(p bootstrapModelParams, t finite.Task) (func() modelbased.OptionDesign, error) {
 			err := p.check(t)

@@ -10,7 +10,7 @@ import (
 
 // e3Params are the parameters of E³.
 type e3Params struct {
-	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"A state is known when each of its actions was taken m times. The theory requires numbers far too large in practice (m_known of Kearns & Singh 2002); the default is a choice of ours. Deterministic tasks need 1."`
+	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"A state is known when each of its actions was taken m times. The theory requires numbers far too large in practice (m_known of Kearns & Singh 2002). The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners). Deterministic tasks need 1."`
 	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"T: the number of steps for which it explores or exploits before it decides again. In the paper T is a mixing time of the policies that it is compared with. The default is a choice of ours."`
 	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount for exploiting. 1: the policy with the largest reward in the remaining steps, as in the paper's undiscounted case. Below 1: the best discounted policy, which reaches the end of an episode sooner and does not change towards the end of the T steps; the default is a choice of ours."`
 	Escape  float64 `json:"escape" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"It explores if the probability of reaching an unknown state within T steps is at least this. The paper's value is ε over twice the largest return of T steps, relative to T, where ε is the allowed distance of its return from the best. The default is the value for ε = 0.1, a choice of ours, and rewards up to 1."`
@@ -33,7 +33,7 @@ type e3Params struct {
 func E3() vector.Plugin {
 	return modelbased.Plugin("rlrun/e3@1",
 		"E³ (Kearns & Singh 2002): it goes to unknown states if it can probably reach one, and otherwise exploits the known states.",
-		e3Params{M: 15, Horizon: 20, Gamma: 0.99, Escape: 0.05},
+		e3Params{M: 4, Horizon: 20, Gamma: 0.99, Escape: 0.05},
 		func(p e3Params, t finite.Task) (func() modelbased.Design, error) {
 			if err := checkHorizon(p.Horizon, t); err != nil {
 				return nil, err

@@ -24,7 +24,7 @@ func TestWhatExploringEarns(t *testing.T) {
 		{"riverswim", `{"limit":0}`, "mbie", ``, 5, 2500, 5000, result.Reward, 0.38, best + 0.02},
 		{"riverswim", `{"limit":0}`, "mbie", `{"scaling":0}`, 5, 2500, 5000, result.Reward, 0, 0.1}, // intervals of no width
 		{"riverswim", `{"limit":0}`, "mbie-eb", ``, 5, 5000, 10_000, result.Reward, 0.4, best + 0.02},
-		{"riverswim", `{"limit":0}`, "e3", ``, 10, 5000, 10_000, result.Reward, 0.38, best + 0.02},
+		{"riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10, 5000, 10_000, result.Reward, 0.38, best + 0.02},
 		{"riverswim", `{"limit":0}`, "ucrl2", `{"scaling":0.1}`, 10, 10_000, 20_000, result.Reward, 0.4, best + 0.01}, // sets a tenth as wide
 		{"riverswim", `{"limit":0}`, "r-max", `{"m":30}`, 10, 5000, 10_000, result.Reward, 0.4, best + 0.02},
 		{"riverswim", `{"limit":0}`, "r-max", `{"m":30,"horizon":100}`, 10, 5000, 10_000, result.Reward, 0.35, best + 0.02},

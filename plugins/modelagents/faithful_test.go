@@ -114,7 +114,7 @@ func agrees(t *testing.T, what string, got []float64, want published) {
 func TestPSRLIsTabulaRLs(t *testing.T) {
 	want := []published{{150.97, 22.50, 30}, {178.72, 19.23, 30}, {189.88, 18.27, 30}, {201.48, 17.12, 30}}
 	at := []int{100, 500, 1000, 2000}
-	for k, regrets := range swim(t, "psrl", `{"horizon":20,"ignore_last":true}`, 60, at...) {
+	for k, regrets := range swim(t, "psrl", `{"horizon":20,"ignore_last":true,"alpha":1,"tau":1}`, 60, at...) {
 		agrees(t, fmt.Sprintf("%d episodes", at[k]), regrets, want[k])
 	}
 }

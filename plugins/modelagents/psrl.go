@@ -14,7 +14,7 @@ type psrlParams struct {
 	Criterion string  `json:"criterion,omitempty" when:"horizon=0" jsonschema:"enum=discounted,enum=average" jsonschema_description:"Criterion of a stationary policy. discounted: by gamma; default as in Strens (2000) and Asmuth et al. (2009). average: reward per step, for continuing tasks (Ouyang et al. 2017)."`
 	Gamma     float64 `json:"gamma" when:"horizon=0 and criterion=discounted or horizon=0 and resample=geometric" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount of criterion discounted and rate of resample geometric; the default is a choice of ours."`
 	Resample  string  `json:"resample,omitempty" when:"horizon=0" jsonschema:"enum=doubling,enum=geometric,enum=visits" jsonschema_description:"When a model is drawn for a stationary policy. doubling: at the start of an episode and when the visits to some pair have doubled since (Ouyang et al. 2017, the second criterion). geometric: at the start of an episode and after every step with probability 1-gamma (Xu, Dong & Van Roy 2024). visits: at the start of a run and when some pair has been visited visits times, not at the start of episodes (Asmuth et al. 2009). Default: doubling, a choice of ours; for boss visits, as in its paper."`
-	Visits    int     `json:"visits" when:"horizon=0 and resample=visits" jsonschema:"minimum=1" jsonschema_description:"B of resample visits; the default is a choice of ours."`
+	Visits    int     `json:"visits" when:"horizon=0 and resample=visits" jsonschema:"minimum=1" jsonschema_description:"B of resample visits. The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners) for boss; for psrl a choice of ours."`
 	Samples   int     `json:"samples" jsonschema:"minimum=1" jsonschema_description:"K, the number of models drawn together. If there are several, merge says how they are used. Default: 1, as in Strens (2000); for boss 5, a choice of ours."`
 	Merge     string  `json:"merge,omitempty" when:"samples!=1" jsonschema:"enum=best,enum=actions" jsonschema_description:"How several models are merged. best: the one with the largest optimal value in the present state (with criterion average: the largest gain). actions: one model in which every action of every model may be chosen in every state (BOSS; Asmuth et al. 2009). Default: best, a choice of ours; for boss actions, as in its paper."`
 	Prior
@@ -39,13 +39,13 @@ func PSRL() vector.Plugin {
 // enough to be known.
 func BOSS() vector.Plugin {
 	p := defaultPSRL()
-	p.Resample, p.Samples, p.Merge = "visits", 5, "actions"
+	p.Resample, p.Visits, p.Samples, p.Merge, p.Tau = "visits", 20, 5, "actions", 1
 	return psrlPlugin("rlrun/boss@1",
 		"BOSS (Asmuth et al. 2009): posterior sampling that is optimistic over a set of models, merged into one.", p)
 }
 
 func defaultPSRL() psrlParams {
-	return psrlParams{Criterion: "discounted", Gamma: 0.99, Resample: "doubling", Visits: 100, Samples: 1, Merge: "best", Prior: Prior{Alpha: 1, Tau0: 1, Tau: 1}}
+	return psrlParams{Criterion: "discounted", Gamma: 0.99, Resample: "doubling", Visits: 100, Samples: 1, Merge: "best", Prior: Prior{Alpha: 0.03, Tau0: 1, Tau: 100}}
 }
 
 func psrlPlugin(id, doc string, defaults psrlParams) vector.Plugin {

@@ -29,7 +29,7 @@ import (
 // to the bit.
 func TestOneMemberIsQLearning(t *testing.T) {
 	for _, tt := range []struct{ env, ensemble, values string }{
-		{`{"limit":0}`, ``, ``},
+		{`{"limit":0}`, ``, `,"step":0.1`},
 		{`{"limit":20}`, `,"schedule":"harmonic","prior_weight":0`, `,"schedule":"harmonic"`},
 		{`{"limit":20}`, `,"schedule":"harmonic","prior_weight":0,"power":0.7`, `,"schedule":"harmonic","power":0.7`},
 	} {

@@ -15,7 +15,7 @@ import (
 type dynaParams struct {
 	Values
 	Behaviour
-	Planning int     `json:"planning" jsonschema:"minimum=0" jsonschema_description:"Backups from the model after every step; 0 is Q-learning. Default: a choice of ours within the 0, 5 and 50 of Sutton & Barto (2018, Example 8.1)."`
+	Planning int     `json:"planning" jsonschema:"minimum=0" jsonschema_description:"Backups from the model after every step; 0 is Q-learning. The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners); Sutton & Barto (2018, Example 8.1) have 0, 5 and 50."`
 	Model    string  `json:"model,omitempty" when:"planning!=0" jsonschema:"enum=empirical,enum=last" jsonschema_description:"empirical: successors by their frequencies, with mean rewards, for random tasks. last: the last outcome, as in Sutton & Barto (2018, §8.2), for deterministic tasks. The default is a choice of ours: it also works in deterministic tasks, unless they change."`
 	Kappa    float64 `json:"kappa" when:"planning!=0" jsonschema:"minimum=0" jsonschema_description:"Dyna-Q+: when above 0, planning adds kappa times the square root of the steps since a pair was last tried to its reward. It also considers actions that were never tried, and assumes that they lead back with reward 0 (Sutton & Barto 2018, §8.3). 0, the default, is Dyna-Q (Sutton 1990)."`
 }
@@ -28,7 +28,7 @@ type dynaParams struct {
 func DynaQ() vector.Plugin {
 	return finite.Plugin("rlrun/dyna-q@1",
 		"Dyna-Q (Sutton 1990), Q-learning that plans with a learned model, and Dyna-Q+, which tries actions again that it has not tried for a long time.",
-		dynaParams{defaultValues(), defaultBehaviour(), 10, "empirical", 0},
+		dynaParams{defaultValues(0.4), defaultBehaviour(), 50, "empirical", 0},
 		func(p dynaParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err

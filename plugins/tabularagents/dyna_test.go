@@ -90,7 +90,7 @@ func TestDynaPlusTriesAgain(t *testing.T) {
 
 // The bonus by hand: one state, two actions, one of them tried k steps ago.
 func TestDynaPlusBonus(t *testing.T) {
-	p := dynaParams{defaultValues(), defaultBehaviour(), 4000, "last", 0.1}
+	p := dynaParams{defaultValues(0.1), defaultBehaviour(), 4000, "last", 0.1}
 	p.Gamma, p.Step = 0.5, 1
 	x := &dyna{qLearner: qLearner{table: newTable(&p.Values, finite.Task{States: 2, Actions: 2})}, p: &p, t: finite.Task{States: 2, Actions: 2}}
 	x.selector.init(&p.Behaviour, 2)

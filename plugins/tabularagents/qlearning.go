@@ -18,7 +18,7 @@ type qLearningParams struct {
 func QLearning() vector.Plugin {
 	return finite.Plugin("rlrun/q-learning@1",
 		"Tabular Q-learning (Watkins & Dayan 1992) with ε-greedy, εz-greedy (Dabney et al. 2021) or softmax exploration, and optionally an optimistic start.",
-		qLearningParams{defaultValues(), defaultBehaviour()},
+		qLearningParams{defaultValues(0.6), defaultBehaviour()},
 		func(p qLearningParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err

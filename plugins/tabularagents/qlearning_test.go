@@ -93,7 +93,7 @@ func TestStepSizes(t *testing.T) {
 		{func(v *Values) { v.Schedule = "harmonic" }, []float64{1, 1. / 2, 1. / 3}},
 		{func(v *Values) { v.Schedule, v.Power = "harmonic", 0.5 }, []float64{1, 1 / math.Sqrt2, 1 / math.Sqrt(3)}},
 	} {
-		v := defaultValues()
+		v := defaultValues(0.1)
 		tt.change(&v)
 		x := newTable(&v, finite.Task{States: 1, Actions: 2})
 		x.start()

@@ -10,7 +10,7 @@ import (
 type sarsaParams struct {
 	Values
 	Behaviour
-	Lambda float64 `json:"lambda" when:"gamma!=0" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA, 1 Monte Carlo. The default is a choice of ours."`
+	Lambda float64 `json:"lambda" when:"gamma!=0" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA, 1 Monte Carlo. The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners)."`
 	Traces string  `json:"traces,omitempty" when:"lambda!=0 and gamma!=0" jsonschema:"enum=replacing,enum=accumulating" jsonschema_description:"Effect of a visit on its trace: set it to 1 or add 1. Default: set it, which Singh & Sutton (1996) find faster and more reliable. Accumulating traces with large steps can diverge."`
 }
 
@@ -28,7 +28,7 @@ const negligibleTrace = 1e-6
 func SARSA() vector.Plugin {
 	return finite.Plugin("rlrun/sarsa@1",
 		"Tabular SARSA(λ) (Rummery & Niranjan 1994) with replacing or accumulating traces, and the exploration of q-learning.",
-		sarsaParams{defaultValues(), defaultBehaviour(), 0.9, "replacing"},
+		sarsaParams{defaultValues(0.4), defaultBehaviour(), 0.5, "replacing"},
 		func(p sarsaParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err

@@ -11,7 +11,7 @@ import (
 // Values are the parameters of a table of action values and how it learns.
 type Values struct {
 	Gamma    float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; the default is a choice of ours. 1 is for episodic tasks only."`
-	Step     float64 `json:"step" when:"schedule=constant" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size α of schedule constant; default as in Sutton & Barto (2018, Example 8.1)."`
+	Step     float64 `json:"step" when:"schedule=constant" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size α of schedule constant. The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners); Sutton & Barto (2018, Example 8.1) have 0.1."`
 	Schedule string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes. constant: step; default as in Sutton & Barto (2018, §6.5). harmonic: n^-power on the nth visit to a state and action, which averages and converges (Watkins & Dayan 1992)."`
 	Power    float64 `json:"power,omitempty" when:"schedule=harmonic" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Exponent of schedule harmonic. Default: 1, which is 1/n; a choice of ours within (1/2,1], so that the sum of the step sizes is infinite and the sum of their squares finite, as Watkins & Dayan (1992) need. With powers below 1, such as 0.77, learning is much faster (Even-Dar & Mansour 2003)."`
 	Initial  float64 `json:"initial" when:"optimistic=false" jsonschema_description:"Initial value of every state and action; default as in Sutton & Barto (2018, Example 8.1). A value that is too high makes the agent explore: optimistic initial values (Sutton & Barto 2018, §2.6)."`
@@ -19,8 +19,8 @@ type Values struct {
 	Optimistic bool `json:"optimistic" jsonschema_description:"Start from the largest possible return, in place of initial (Even-Dar & Mansour 2001). The environment must declare a bound, and gamma must be below 1. By default initial is used, as in Sutton & Barto (2018, Example 8.1)."`
 }
 
-func defaultValues() Values {
-	return Values{Gamma: 0.99, Step: 0.1, Schedule: "constant", Power: 1}
+func defaultValues(step float64) Values {
+	return Values{Gamma: 0.99, Step: step, Schedule: "constant", Power: 1}
 }
 
 // check validates what the parameters' tags cannot say, and settles the initial value.
