@@ -24,8 +24,8 @@ type agentSettings struct {
 	Epsilon float64 `json:"epsilon,omitempty" when:"policy=epsilon-greedy" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Probability of a random arm; the default is a choice of ours."`
 	Belief  string  `json:"belief" jsonschema:"enum=bayes,enum=bootstrap" jsonschema_description:"What is believed of the weights of an arm: the posterior of Bayesian linear regression, or a population that the parametric bootstrap draws from it (Lu & Van Roy 2017). The default is a choice of ours."`
 	Members int     `json:"members,omitempty" when:"belief=bootstrap" jsonschema:"minimum=2,maximum=1000" jsonschema_description:"Size of the population; the default is a choice of ours."`
-	Prior   float64 `json:"prior" jsonschema:"exclusiveMinimum=0,maximum=1e100" jsonschema_description:"Standard deviation of a weight before any reward; its mean is 0. An arm has a weight for each feature, and one that is added; or a weight for each context. The default is a choice of ours: it suits rewards and features of size 1."`
-	Noise   float64 `json:"noise" jsonschema:"exclusiveMinimum=0,maximum=1e100" jsonschema_description:"Standard deviation of rewards around their mean, as believed; the default is a choice of ours."`
+	Prior   float64 `json:"prior" jsonschema:"minimum=1e-100,maximum=1e100" jsonschema_description:"Standard deviation of a weight before any reward; its mean is 0. An arm has a weight for each feature, and one that is added; or a weight for each context. The default is a choice of ours: it suits rewards and features of size 1."`
+	Noise   float64 `json:"noise" jsonschema:"minimum=1e-100,maximum=1e100" jsonschema_description:"Standard deviation of rewards around their mean, as believed; the default is a choice of ours."`
 }
 
 // Agent returns the agent for contextual bandits as a plugin. It takes an observation for a context that actions do
@@ -114,14 +114,14 @@ type contextual struct {
 	past    []float64 // the last contexts, remembered × width
 	held    []float64 // their variances xᵀΣx by arm
 
-	u, values, q []float64 // scratch
+	u, v, values, q []float64 // scratch
 }
 
 // lane returns another lane of x.
 func (x *contextual) lane() *contextual {
 	n := max(1, x.contexts)
 	l := &contextual{agentSettings: x.agentSettings, arms: x.arms, contexts: x.contexts, width: x.width, size: x.size, horizon: x.horizon, x: make([]float64, x.width),
-		beliefs: make([]regression, n*x.arms), u: make([]float64, x.width), values: make([]float64, x.size), q: make([]float64, x.arms)}
+		beliefs: make([]regression, n*x.arms), u: make([]float64, x.width), v: make([]float64, x.width), values: make([]float64, x.size), q: make([]float64, x.arms)}
 	for k := range l.beliefs {
 		l.beliefs[k] = regression{make([]float64, x.width), make([]float64, x.width*x.width), make([]float64, x.size*x.width)}
 	}
@@ -345,8 +345,13 @@ func (x *contextual) remember() {
 func (x *contextual) learn(r float64) {
 	x.belief(x.arm).learn(x.u, x.x, r, x.Noise, x.rng)
 	for k := range len(x.past) / x.width {
-		c := dot(x.past[k*x.width:(k+1)*x.width], x.u)
-		x.held[k*x.arms+x.arm] = max(0, x.held[k*x.arms+x.arm]-float64(c*c))
+		past, held := x.past[k*x.width:(k+1)*x.width], &x.held[k*x.arms+x.arm]
+		c := dot(past, x.u)
+		if left := *held - float64(c*c); left > *held/2 {
+			*held = left
+		} else { // the difference has lost digits
+			*held = x.belief(x.arm).spread(x.v, past)
+		}
 	}
 	x.steps++
 }

@@ -3,7 +3,9 @@ package contextual
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -79,8 +81,10 @@ func TestRegression(t *testing.T) {
 			t.Errorf("mean %d: %g, want %g", j, r.mean[j], mean.AtVec(j))
 		}
 		for k := range d {
-			if math.Abs(r.cov[j*d+k]-cov.At(j, k)) > 1e-9 {
-				t.Errorf("covariance %d, %d: %g, want %g", j, k, r.cov[j*d+k], cov.At(j, k))
+			one := make([]float64, d)
+			one[k] = 1
+			if r.spread(u, one); math.Abs(u[j]-cov.At(j, k)) > 1e-9 {
+				t.Errorf("covariance %d, %d: %g, want %g", j, k, u[j], cov.At(j, k))
 			}
 		}
 		sum, squares := 0.0, 0.0
@@ -90,6 +94,59 @@ func TestRegression(t *testing.T) {
 		}
 		if math.Abs(sum)/math.Sqrt(members) > 5 || math.Abs(squares-members)/math.Sqrt(2*members) > 5 {
 			t.Errorf("weight %d of the members: sum %g, squares %g of %d", j, sum, squares, members)
+		}
+	}
+}
+
+// With any prior and noise the belief is that of exact arithmetic: the normal equations, solved with 4,000 bits.
+func TestRegressionOfAnyScale(t *testing.T) {
+	number := func(x float64) *big.Float { return new(big.Float).SetPrec(4000).SetFloat64(x) }
+	for _, scale := range []struct{ prior, noise float64 }{{1, 1}, {1e8, 1}, {1e10, 1}, {1, 1e-8}, {1e100, 1}, {1e60, 1e-60}, {1, 1e-100}, {1e-8, 1e8}} {
+		for _, d := range []int{1, 3, 6} {
+			rng := rand.New(rand.NewPCG(3, uint64(d)))
+			r := regression{mean: make([]float64, d), factors: make([]float64, d*d)}
+			r.forget(scale.prior, rng)
+			rows := make([][]*big.Float, d) // the precision, and the moment in the last column
+			for j := range rows {
+				rows[j] = make([]*big.Float, d+1)
+				for k := range rows[j] {
+					rows[j][k] = number(0)
+				}
+				sq := new(big.Float).Mul(number(scale.prior), number(scale.prior))
+				rows[j][j].Quo(number(1), sq)
+			}
+			u, x := make([]float64, d), make([]float64, d)
+			for range 3 * d {
+				for k := range x {
+					x[k] = rng.NormFloat64()
+				}
+				y := rng.NormFloat64()
+				r.learn(u, x, y, scale.noise, rng)
+				for j := range rows {
+					for k, w := range append(slices.Clone(x), y) {
+						term := new(big.Float).Mul(number(x[j]), number(w))
+						sq := new(big.Float).Mul(number(scale.noise), number(scale.noise))
+						rows[j][k].Add(rows[j][k], term.Quo(term, sq))
+					}
+				}
+			}
+			for j := range rows { // Gauss and Jordan; the precision is positive definite
+				for i := range rows {
+					if i == j {
+						continue
+					}
+					by := new(big.Float).Quo(rows[i][j], rows[j][j])
+					for k := range rows[i] {
+						rows[i][k].Sub(rows[i][k], new(big.Float).Mul(by, rows[j][k]))
+					}
+				}
+			}
+			for j := range rows {
+				want, _ := new(big.Float).Quo(rows[j][d], rows[j][j]).Float64()
+				if got := r.mean[j]; math.Abs(got-want) > 1e-9*math.Abs(want) {
+					t.Errorf("prior %g, noise %g, %d weights: mean %d is %g, want %g", scale.prior, scale.noise, d, j, got, want)
+				}
+			}
 		}
 	}
 }

@@ -6,21 +6,23 @@ import (
 )
 
 // regression is the belief about the weights of an arm. Rewards are linear in the features, with normal noise
-// of known variance. The belief is normal, by Bayesian linear regression (Bishop 2006, §3.3).
+// of known variance. The belief is normal, by Bayesian linear regression (Bishop 2006, §3.3). Its covariance is
+// UDUᵀ, with D diagonal and U upper triangular with ones on its diagonal: a difference of covariances would lose
+// all digits where the prior is wide and the noise small.
 // members, if there are any, are draws from the belief. Each learns from rewards with noise of its own: this is the
 // parametric bootstrap, or ensemble sampling (Lu & Van Roy 2017).
 type regression struct {
 	mean    []float64 // d
-	cov     []float64 // d × d
+	factors []float64 // d × d: row j has column j of U, and D at j
 	members []float64 // K × d
 }
 
 // forget sets the prior: independent weights of mean 0 and standard deviation sd.
 func (r *regression) forget(sd float64, rng *rand.Rand) {
 	clear(r.mean)
-	clear(r.cov)
+	clear(r.factors)
 	for k := range r.mean {
-		r.cov[k*len(r.mean)+k] = sd * sd
+		r.factors[k*len(r.mean)+k] = sd * sd
 	}
 	for k := range r.members {
 		r.members[k] = sd * rng.NormFloat64()
@@ -28,21 +30,41 @@ func (r *regression) forget(sd float64, rng *rand.Rand) {
 }
 
 // spread writes Σx into u, and returns xᵀΣx, the variance of the arm's mean reward given x.
-func (r *regression) spread(u, x []float64) float64 {
-	d := len(x)
-	for k := range u {
-		u[k] = dot(r.cov[k*d:(k+1)*d], x)
+func (r *regression) spread(u, x []float64) (variance float64) {
+	for j := range x {
+		column, f, v := r.project(j, x)
+		variance += float64(f * v)
+		for i, w := range column[:j] {
+			u[i] += float64(w * v)
+		}
+		u[j] = v
 	}
-	return max(0, dot(u, x))
+	return variance
 }
 
-// learn learns that the arm paid y in x, with noise of standard deviation noise (the recursive least squares of
-// Bishop 2006, exercise 3.8). It leaves Σx/√(xᵀΣx+noise²) of before in u: the covariance falls by uuᵀ.
+// project returns column j of U and D, with elements j of Uᵀx and DUᵀx.
+func (r *regression) project(j int, x []float64) (column []float64, f, v float64) {
+	column = r.factors[j*len(x) : (j+1)*len(x)]
+	f = x[j] + dot(column[:j], x)
+	return column, f, column[j] * f
+}
+
+// learn learns that the arm paid y in x, with noise of standard deviation noise, by the update of the factors in
+// Bierman (1977, "Factorization Methods for Discrete Sequential Estimation", §V.3). It leaves Σx/√(xᵀΣx+noise²) of
+// before in u: the covariance falls by uuᵀ.
 func (r *regression) learn(u, x []float64, y, noise float64, rng *rand.Rand) {
 	d := len(x)
-	size := math.Sqrt(r.spread(u, x) + float64(noise*noise))
-	for k := range u {
-		u[k] /= size
+	size := noise * noise // grows to xᵀΣx+noise²
+	for j := range x {
+		column, f, v := r.project(j, x)
+		before := size
+		size += float64(f * v)
+		for i, w := range column[:j] {
+			column[i] = w - float64(u[i]*(f/before))
+			u[i] += float64(w * v)
+		}
+		u[j] = v
+		column[j] *= before / size
 	}
 	move := func(w []float64, y float64) {
 		step := (y - dot(w, x)) / size
@@ -54,11 +76,9 @@ func (r *regression) learn(u, x []float64, y, noise float64, rng *rand.Rand) {
 	for k := 0; k < len(r.members); k += d {
 		move(r.members[k:k+d], y+float64(noise*rng.NormFloat64()))
 	}
-	for j := range u {
-		row := r.cov[j*d : (j+1)*d]
-		for k := range row {
-			row[k] -= float64(u[j] * u[k])
-		}
+	root := math.Sqrt(size)
+	for k := range u {
+		u[k] /= root
 	}
 }
 
