@@ -50,6 +50,14 @@ type mark struct {
 	sum   uint64
 }
 
+// Abilities implements vector.Environment. Lanes do not play by themselves, so every step is seen: an
+// environment of this process does where only a rule or a source of options has a process of its own.
+func (t *trail) Abilities() vector.EnvironmentAbilities {
+	a := t.Environment.Abilities()
+	a.PlayLane = nil
+	return a
+}
+
 // Step implements vector.Environment.
 func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	if err := t.Environment.Step(ctx, in, out); err != nil {
@@ -180,6 +188,6 @@ func (w *worker) trail(env vector.Environment, runs []int) *trail {
 			return
 		}
 		w.strayed = true
-		w.notice(fmt.Sprintf("run %d of %s in %s was replayed after a failure and took another course: environment or agent is not deterministic; verify the experiment to learn which", run, a, e))
+		w.notice(fmt.Sprintf("run %d of %s in %s was played again and took another course: environment or agent is not deterministic; verify the experiment to learn which", run, a, e))
 	}}
 }

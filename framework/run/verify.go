@@ -156,7 +156,7 @@ func (w *worker) observe(ctx context.Context, run, steps int, answered func(run,
 	}
 	env := &trail{Environment: lanes.env, calls: make([]int, 1), sums: make([]uint64, 1), runs: []int{run}, detailed: math.MaxInt, answered: answered}
 	_, err = loop.Run(ctx, loop.Batch{
-		Environment: vector.WithAbilities(env, vector.EnvironmentAbilities{}), // every step is seen
+		Environment: env,
 		Agent:       lanes.agent,
 		Runs:        []int{run},
 		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/mdp"
 )
 
 // moody is a coin that breaks determinism in one way.
@@ -147,6 +148,23 @@ func TestReplaysAreCompared(t *testing.T) {
 		if err != nil || !failed || got != want {
 			t.Errorf("fault %q: %d notices, want %d; error %v", fault, got, want, err)
 		}
+	}
+}
+
+// Every step of an environment is seen whose lanes could play by themselves, as those of this process do beside a rule
+// that is a process. Its other abilities stay.
+func TestTrailSeesEveryStep(t *testing.T) {
+	v := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &moody{runs: new(int)}, nil }, 1))(t)
+	able := vector.EnvironmentAbilities{
+		PlayLane: func(int, vector.LaneAgent, vector.LaneStep, []int64, []float64) (int, vector.LaneStep, error) {
+			t.Error("a lane played by itself")
+			return 0, vector.LaneStep{}, nil
+		},
+		Models: func(context.Context) ([]*mdp.Tabular, error) { return nil, nil },
+	}
+	seen := &trail{Environment: vector.WithAbilities(v, able)}
+	if got := seen.Abilities(); got.PlayLane != nil || got.Models == nil {
+		t.Errorf("an environment that is followed has the abilities %+v", got)
 	}
 }
 
