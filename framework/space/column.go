@@ -116,10 +116,40 @@ func (c *Column) Get(s Space, lane int) Value {
 	}
 }
 
+// only requires that a value has no field but own.
+func (v *Value) only(own string) error {
+	for _, f := range [...]struct {
+		name string
+		used bool
+	}{{"Int", v.Int != 0}, {"Ints", len(v.Ints) > 0}, {"Float64", len(v.Float64) > 0}, {"Float32", len(v.Float32) > 0}, {"Uint8", len(v.Uint8) > 0}} {
+		if f.used && f.name != own {
+			return fmt.Errorf("the value has the field %s, and values of its space have the field %s alone: %w", f.name, own, ErrOutside)
+		}
+	}
+	return nil
+}
+
+// Element returns the number that a value is. A value of another form, or outside, is an error wrapping ErrOutside.
+func (d Discrete) Element(v Value) (int64, error) {
+	err := v.only("Int")
+	if err == nil && !d.Contains(v.Int) {
+		err = d.outside(v.Int)
+	}
+	return v.Int, err
+}
+
 // Set copies v into lane of a column of the space s. A value of the wrong kind
 // or length is an error wrapping ErrOutside and leaves the column as it was.
 func (c *Column) Set(s Space, lane int, v Value) error {
-	if _, ok := s.(Discrete); ok {
+	own := [...]string{Int64: "Ints", Float64: "Float64", Float32: "Float32", Uint8: "Uint8"}[c.Type]
+	_, discrete := s.(Discrete)
+	if discrete {
+		own = "Int"
+	}
+	if err := v.only(own); err != nil {
+		return err
+	}
+	if discrete {
 		c.Int64[lane] = v.Int
 		return nil
 	}

@@ -91,9 +91,13 @@ func (d Discrete) Contains(x int64) bool { return uint64(x)-uint64(d.Start) < ui
 // Check implements Space.
 func (d Discrete) Check(c *Column, lane int) error {
 	if x := c.Int64[lane]; !d.Contains(x) {
-		return fmt.Errorf("%d is not in discrete {%d..%d}: %w", x, d.Start, d.Start+d.N-1, ErrOutside)
+		return d.outside(x)
 	}
 	return nil
+}
+
+func (d Discrete) outside(x int64) error {
+	return fmt.Errorf("%d is not in discrete {%d..%d}: %w", x, d.Start, d.Start+d.N-1, ErrOutside)
 }
 
 // MultiDiscrete is the product of the sets {0, …, NVec[i]−1}.

@@ -114,6 +114,26 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A value has the field of its space alone: no other form is taken for it.
+func TestValuesOfAnotherForm(t *testing.T) {
+	forms := map[string]Value{"Int": {Int: 2}, "Ints": {Ints: []int64{2}}, "Float64": {Float64: []float64{2}}, "Float32": {Float32: []float32{2}}, "Uint8": {Uint8: []uint8{2}}}
+	box := func(dtype DType) Space {
+		return Box{Low: []float64{0}, High: []float64{9}, Shape: []int{1}, Type: dtype}
+	}
+	for own, s := range map[string]Space{"Int": Discrete{N: 3}, "Ints": MultiDiscrete{NVec: []int64{3}}, "Float64": box(Float64), "Float32": box(Float32), "Uint8": box(Uint8)} {
+		for form, v := range forms {
+			c := NewColumn(s, 1)
+			if err := c.Set(s, 0, v); (err == nil) != (form == own) || err != nil && !errors.Is(err, ErrOutside) {
+				t.Errorf("%v takes %s: %v", s, form, err)
+			}
+		}
+		c, two := NewColumn(s, 1), Value{Int: 1, Ints: []int64{1}, Float64: []float64{1}, Float32: []float32{1}, Uint8: []uint8{1}}
+		if c.Set(s, 0, two) == nil {
+			t.Errorf("%v takes a value of all forms", s)
+		}
+	}
+}
+
 func TestBoxesThatAreRefused(t *testing.T) {
 	inf := math.Inf(1)
 	for _, b := range []Box{

@@ -220,9 +220,8 @@ func (v *laneVectorAgent) StepLane(i int, observation int64, reward float64) (ac
 		if err != nil {
 			return err
 		}
-		action = a.Int
-		if actions := v.spec.Action.(space.Discrete); !actions.Contains(action) {
-			return fmt.Errorf("%w: action: %d is not in %v", framework.ErrInvalidAnswer, action, actions)
+		if action, err = v.spec.Action.(space.Discrete).Element(a); err != nil {
+			return fmt.Errorf("%w: action: %w", framework.ErrInvalidAnswer, err)
 		}
 		return nil
 	})

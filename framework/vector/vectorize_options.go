@@ -106,8 +106,8 @@ func (v *vectorAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]
 			if err != nil {
 				return err
 			}
-			if !actions.Contains(a.Int) {
-				return fmt.Errorf("%w: greedy action %d in observation %d is not in the action space", framework.ErrInvalidAnswer, a.Int, observations.Start+s)
+			if _, err := actions.Element(a); err != nil {
+				return fmt.Errorf("%w: greedy action in observation %d: %w", framework.ErrInvalidAnswer, observations.Start+s, err)
 			}
 			dst = append(dst, int(a.Int-actions.Start))
 		}

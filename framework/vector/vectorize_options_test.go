@@ -216,7 +216,10 @@ func TestOptionerGreedyPolicy(t *testing.T) {
 		}
 	}
 	for name, p := range map[string]framework.Policy{
-		"greedy action 9":  func(context.Context, space.Value) (space.Value, error) { return space.Value{Int: 9}, nil },
+		"9 is not in": func(context.Context, space.Value) (space.Value, error) { return space.Value{Int: 9}, nil },
+		"field Float64": func(context.Context, space.Value) (space.Value, error) {
+			return space.Value{Float64: []float64{2}}, nil
+		},
 		"panic: undecided": func(context.Context, space.Value) (space.Value, error) { panic("undecided") },
 		"closed":           func(context.Context, space.Value) (space.Value, error) { return space.Value{}, errors.New("closed") },
 	} {
