@@ -93,7 +93,7 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 	c := plan.Config{
 		Name: trained.Config.Name + " evaluation", Description: "Agents of " + dir + ", without learning.",
 		Seed: trained.Config.Seed, Runs: trained.Config.Runs, Discount: trained.Config.Discount,
-		Environments: trained.Environments, Transport: trained.Config.Transport, Limits: trained.Config.Limits,
+		Environments: trained.Environments, Matrix: trained.Config.Matrix, Transport: trained.Config.Transport, Limits: trained.Config.Limits,
 		Outputs:  slices.DeleteFunc(slices.Clone(trained.Config.Outputs), func(o string) bool { return o == "comparisons" }), // as nothing says how to compare
 		Record:   plan.Recording{Decisions: trained.Config.Record.Decisions},
 		Evaluate: &plan.Evaluation{Episodes: 20, Steps: 10_000},
