@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rlrun
+from rlrun import params
 from rlrun._lanes import NEW_RUN, AgentCopies, AgentLanes, Copies, EnvironmentLanes
+from rlrun.agents import deep
 
 SPEC = rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2), 0, 1)
 
@@ -82,3 +85,13 @@ def test_agent() -> None:
     seed, nothing = lanes.measure(1)
     assert seed == 6
     assert np.isnan(nothing)
+
+
+def test_metrics_with_a_type_are_no_parameter() -> None:
+    @dataclass
+    class Typed(rlrun.Agent):
+        step: float = 0.1
+        metrics: Sequence[rlrun.Metric] = (rlrun.Metric("size"),)
+
+    assert list(params.schema(Typed)["properties"]) == ["step"]
+    assert "metrics" not in params.schema(deep.DeepQ)["properties"]

@@ -101,6 +101,10 @@ class _Parameter:
     extra: dict[str, Any]
 
 
+_CONTRACT = ("rlrun.agent", "rlrun.environment")
+"""The modules whose classes have attributes that authors set for all instances."""
+
+
 def _parameters(cls: type) -> list[_Parameter]:
     """List the arguments of a class's constructor."""
     out = []
@@ -111,7 +115,8 @@ def _parameters(cls: type) -> list[_Parameter]:
     else:
         hints = typing.get_type_hints(owner.__init__) if inspect.isfunction(owner.__init__) else {}
     for name, p in inspect.signature(cls).parameters.items():
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+        own = name in fields and any(name in vars(c) for c in cls.__mro__ if c.__module__ in _CONTRACT)
+        if own or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):  # metrics with a type are a field, and no parameter
             continue
         extra: dict[str, Any] = {}
         default = p.default
