@@ -109,16 +109,19 @@ func (h *history) stretch(lane int, actions []int64, rewards []float64) {
 // read takes the first action off a lane's log, into the columns.
 func (h *history) read(lane int, log []byte) (rest []byte, err error) {
 	one := h.actions.Actions.Lane(lane)
-	if _, discrete := h.spec.Action.(space.Discrete); discrete {
-		a, k := binary.Varint(log)
-		if k <= 0 {
-			return nil, errors.New("the actions are cut off")
-		}
-		one.Int64[0] = a
-		return log[k:], nil
-	}
 	n := min(len(log), one.Width*one.Type.Size())
-	return log[n:], one.SetBytes(log[:n])
+	if _, discrete := h.spec.Action.(space.Discrete); !discrete {
+		err = one.SetBytes(log[:n])
+	} else if one.Int64[0], n = binary.Varint(log); n <= 0 {
+		err = errors.New("the actions are cut off")
+	}
+	if err == nil {
+		err = h.spec.Action.Check(&h.actions.Actions, lane)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return log[n:], nil
 }
 
 // sum is that of all rewards of a lane and of its last time step.
@@ -247,13 +250,13 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 		if c == nil {
 			continue
 		}
+		if !h.fits(i, c) {
+			return 0, refuse(i, errors.New("it is of another recorder"))
+		}
 		if err := vector.Load(ctx, h.batch.Agent, i, c.Agent); err != nil {
 			return 0, refuse(i, fmt.Errorf("loading the agent: %w", err))
 		}
 		numbers, counts, points := h.numbers(i), h.counts(i), h.points(i)
-		if len(c.Numbers) != len(numbers) || len(c.Counts) != len(counts) || len(c.Curves) != len(points) || len(c.Evaluated) != len(c.EvaluatedAt) {
-			return 0, refuse(i, errors.New("it is of another recorder"))
-		}
 		for k, x := range numbers {
 			*x = c.Numbers[k]
 		}
@@ -278,6 +281,26 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 		h.next = (h.most()/c.Steps + 1) * c.Steps
 	}
 	return steps, nil
+}
+
+// fits says whether what a checkpoint has of the recorder can be that of a lane whose calls were made again. A file that somebody
+// sent may hold anything.
+func (h *history) fits(i int, c *Checkpoint) bool {
+	if c.Step > h.batch.Steps || len(c.Numbers) != len(h.numbers(i)) || len(c.Counts) != len(h.counts(i)) || len(c.Curves) != len(h.points(i)) || len(c.Evaluated) != len(c.EvaluatedAt) {
+		return false
+	}
+	var was recorder // whose counts are those of the checkpoint
+	was.hot, was.lanes = make([]running, 1), make([]laneRecord, 1)
+	for k, x := range was.counts(0) {
+		*x = c.Counts[k]
+	}
+	l, done := &was.lanes[0], 0
+	for done < len(h.batch.Grid) && h.batch.Grid[done] <= c.Step {
+		done++
+	}
+	other := func(points []float64) bool { return len(points) != done }
+	return was.hot[0].steps == c.Step && l.point == done && l.episodes == int(h.episode[i]) && !slices.ContainsFunc(c.Curves, other) &&
+		len(c.Recent) == min(l.episodes, cap(h.lanes[i].recent))
 }
 
 // replay makes the calls of the environment again, and begins the runs that have none. The columns are left as after
@@ -320,7 +343,11 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 			break
 		}
 		if err := stepEnvironment(ctx, b.Environment, &h.spec, in, &h.feedback.TimeSteps); err != nil {
-			return fmt.Errorf("environment, call %d, from a checkpoint: %w", call+1, err)
+			err = fmt.Errorf("environment, call %d, from a checkpoint: %w", call+1, err)
+			if lane, ok := errors.AsType[*vector.LaneError](err); ok && from[lane.Lane] != nil { // it took these actions before
+				err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
+			}
+			return err
 		}
 		h.step()
 		if call == 0 {

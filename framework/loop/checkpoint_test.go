@@ -150,7 +150,8 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 	}
 }
 
-// A run whose environment answers otherwise, and one whose checkpoint is of something else, do not go on.
+// A run whose environment answers otherwise, and one whose checkpoint is of something else, do not go on. A checkpoint of
+// somebody else may hold anything.
 func TestRunsRefuseCheckpoints(t *testing.T) {
 	kept := saved{}
 	b := pushing(t, []int{0, 1}, 100, 0)
@@ -167,6 +168,17 @@ func TestRunsRefuseCheckpoints(t *testing.T) {
 		"no agent":       {0, func(c *Checkpoint) { c.Agent = nil }},
 		"fewer curves":   {0, func(c *Checkpoint) { c.Curves = c.Curves[1:] }},
 		"fewer numbers":  {0, func(c *Checkpoint) { c.Numbers = nil }},
+		"other actions":  {0, func(c *Checkpoint) { c.Actions[7] ^= 0x7f }},
+		"no action":      {0, func(c *Checkpoint) { copy(c.Actions, bytes.Repeat([]byte{0xff}, 8)) }},
+		"other steps":    {0, func(c *Checkpoint) { c.Step = math.MinInt }},
+		"many calls":     {0, func(c *Checkpoint) { c.Calls = math.MaxInt }},
+		"no calls":       {0, func(c *Checkpoint) { c.Calls = math.MinInt }},
+		"negative steps": {0, func(c *Checkpoint) { c.Counts[0] = -1 }},
+		"many points":    {0, func(c *Checkpoint) { c.Counts[2] = math.MaxInt }},
+		"no point":       {0, func(c *Checkpoint) { c.Counts[2] = -1 }},
+		"no episodes":    {0, func(c *Checkpoint) { c.Counts[3] = math.MinInt }},
+		"long curves":    {0, func(c *Checkpoint) { c.Curves[0] = make([]float64, 1000) }},
+		"many returns":   {0, func(c *Checkpoint) { c.Recent = make([]float64, 1000) }},
 	} {
 		b := pushing(t, []int{0, 1}, 100, x.drift)
 		b.Checkpoints = &Checkpoints{Steps: 40, Keep: func(int, *Checkpoint) {}, From: func(run int) *Checkpoint {

@@ -44,7 +44,7 @@ func (d Dir) Checkpoints(p *plan.Plan, session *Session, c plan.Cell, identity s
 
 func (k *Checkpoints) run(run int) string { return k.name + strconv.Itoa(run) }
 
-// Write writes a checkpoint of a run, and removes those that are too old.
+// Write writes a checkpoint of a run. It removes those that are too old, and those after its step, from which the run did not go on.
 func (k *Checkpoints) Write(run int, c *loop.Checkpoint) error {
 	b := bytes.NewBufferString(checkpointMagic + k.of + "\n")
 	if err := gob.NewEncoder(b).Encode(c); err != nil {
@@ -56,8 +56,11 @@ func (k *Checkpoints) Write(run int, c *loop.Checkpoint) error {
 		return err
 	}
 	steps, err := k.steps(run)
-	for _, old := range steps[min(k.keep, len(steps)):] {
-		err = errors.Join(err, k.dir.fileSystem().Remove(k.file(run, old)))
+	now := max(0, slices.Index(steps, c.Step))
+	for i, step := range steps {
+		if i < now || i >= now+k.keep {
+			err = errors.Join(err, k.dir.fileSystem().Remove(k.file(run, step)))
+		}
 	}
 	return err
 }

@@ -59,6 +59,10 @@ func TestCheckpoints(t *testing.T) {
 	if c, err := checkpointed(t, d, "b").Read(3); c != nil || err == nil || !strings.Contains(err.Error(), "of other programs") {
 		t.Errorf("of another program: %v, %v", c, err)
 	}
+	must.Do(t, k.Write(3, of(95))) // the run has begun again: the damaged one does not outlive those that follow
+	if err := same(95); err != nil {
+		t.Error(err)
+	}
 	if c, err := k.Read(4); c != nil || err != nil {
 		t.Errorf("of another run: %v, %v", c, err)
 	}
