@@ -196,3 +196,28 @@ func TestRunsRefuseCheckpoints(t *testing.T) {
 		}
 	}
 }
+
+// forgetful followed an option that it does not know any more.
+type forgetful struct{ vector.Agent }
+
+func (forgetful) Step(context.Context, *vector.Feedback, *space.Column) error {
+	return &vector.LaneError{Lane: 0, Err: framework.ErrNeedsReset}
+}
+
+// An agent that was saved within an option of its own program does not go on, and the run can begin again.
+func TestOptionsOfTheAgentsProgram(t *testing.T) {
+	kept := saved{}
+	b := pushing(t, []int{0}, 100, 0)
+	b.Checkpoints = &Checkpoints{Steps: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+	must.Get(Run(t.Context(), b))(t)
+	b = pushing(t, []int{0}, 100, 0)
+	b.Agent = forgetful{b.Agent}
+	b.Checkpoints = &Checkpoints{Steps: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return decoded(t, kept[0][0]) }}
+	if _, err := Run(t.Context(), b); !errors.Is(err, ErrCheckpoint) {
+		t.Errorf("got %v", err)
+	}
+	b.Checkpoints.From = func(int) *Checkpoint { return nil }
+	if _, err := Run(t.Context(), b); errors.Is(err, ErrCheckpoint) || !errors.Is(err, framework.ErrNeedsReset) {
+		t.Errorf("a run that begins: %v", err)
+	}
+}
