@@ -317,7 +317,7 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None, *, masks
             env.action_space.seed(0)
             _random_states.seed(1)
             before = pickle.dumps(_random_states.read())
-            _, info = env.reset(seed=1, options=options)
+            answer: Any = env.reset(seed=1, options=options)
         except Exception as e:  # whatever the environment's code raises
             tell(e)
             cure = "If it needs options, give the parameter reset_options"
@@ -326,6 +326,7 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None, *, masks
             elif _resets(env, 1, options):
                 cure = f"It takes the seed 1, but none of {WIDTHS[-1]} bits. Name a wrapper that shortens it, {OWN}"
             raise InvalidParams(f"{env.spec and env.spec.id} cannot be reset: {type(e).__name__}: {e}. {cure}") from e
+        info = answer[-1] if isinstance(answer, tuple) and isinstance(answer[-1], Mapping) else {}
         if masks and "action_mask" not in info:
             have = f"has {', '.join(map(str, info))}" if info else "is empty"
             raise InvalidParams(
