@@ -9,7 +9,8 @@
 //
 //   - Beliefs: Population, Beta, NormalGamma, Gaussian, GammaPoisson,
 //     ShiftedExponential, Uniform, TwoPoint; any other type with the four
-//     methods of Belief works with everything here. ProbExceeds compares two.
+//     methods of Belief works with everything here. ProbExceeds compares two, and
+//     UpperQuantile inverts Exceed.
 //   - Horizons: Discounted, DiscountedFinite, Finite, Weights.
 //   - Decisions: ExplorationBound and Advantage (the bound of Lemma 1),
 //     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta, BestAdvantage.

@@ -38,8 +38,8 @@ func plainExceeds(a, b shape, delta float64) float64 {
 		})
 		return min(sum, 1)
 	}
-	return integrateKinked(func(u, rest float64) float64 {
-		above, _ := a.tails(quantile(b, u, rest) + delta)
+	return integrateKinked(func(_, rest float64) float64 {
+		above, _ := a.tails(upperQuantile(b, rest) + delta)
 		return above
 	}, 0, 1)
 }
@@ -77,26 +77,29 @@ func ProbExceedsJoint(i, j *Population, delta float64) float64 {
 	return float64(count) / float64(n)
 }
 
-// quantile returns y with P(q < y) ≈ u = 1 − rest, by bisection.
-func quantile(d shape, u, rest float64) float64 {
-	lo, hi := d.Mean()-1, d.Mean()+1
-	short := func(y float64) bool {
-		above, below := d.tails(y)
-		if u < 0.5 {
-			return below < u
-		}
-		return above > rest
+// UpperQuantile returns the smallest x with P(q ≥ x) ≤ tail, up to rounding, for any belief,
+// by bisection; −Inf if tail is 1 or more.
+func UpperQuantile(b Belief, tail float64) float64 { return upperQuantile(shapeOf(b), tail) }
+
+func upperQuantile(d shape, tail float64) float64 {
+	if tail >= 1 {
+		return math.Inf(-1)
 	}
-	for step := 1.0; !short(lo) && !math.IsInf(lo, -1); step *= 2 {
-		lo -= step
+	short := func(x float64) bool {
+		above, _ := d.tails(x)
+		return above > tail
 	}
-	for step := 1.0; short(hi) && !math.IsInf(hi, 1); step *= 2 {
-		hi += step
+	lo, hi := d.Mean(), d.Mean()
+	for step := 1.0; short(hi) && !math.IsInf(hi, 0); step *= 2 {
+		lo, hi = hi, hi+step
 	}
-	for range 200 {
+	for step := 1.0; !short(lo) && !math.IsInf(lo, 0); step *= 2 {
+		lo, hi = lo-step, lo
+	}
+	for {
 		mid := lo + (hi-lo)/2
 		if !(mid > lo && mid < hi) {
-			break
+			return hi
 		}
 		if short(mid) {
 			lo = mid
@@ -104,5 +107,4 @@ func quantile(d shape, u, rest float64) float64 {
 			hi = mid
 		}
 	}
-	return hi
 }

@@ -275,7 +275,7 @@ func TestLargePopulationApproachesItsParent(t *testing.T) {
 		x := make([]float64, k)
 		for m := range x {
 			u := (float64(m) + 0.5) / k
-			x[m] = quantile(b.(shape), u, 1-u)
+			x[m] = UpperQuantile(b, 1-u)
 		}
 		p := mustPopulation(t, PopulationConfig{}, x...)
 		c := Comparison{Known: 0.65, LowerBound: 0, Hold: 2}
@@ -311,7 +311,7 @@ func TestPopulationsApproachTheirParents(t *testing.T) {
 		x := make([]float64, k)
 		for m := range x {
 			u := (float64(m) + 0.5) / k
-			x[m] = quantile(b.(shape), u, 1-u)
+			x[m] = UpperQuantile(b, 1-u)
 		}
 		spread := x[k*9/10] - x[k/10]
 		p := must.Get(NewPopulation(x, PopulationConfig{}))(t)

@@ -65,31 +65,5 @@ func upperQuantile(b bandit.Learner, tail float64) float64 {
 		t := distuv.StudentsT{Mu: 0, Sigma: math.Sqrt(d.Beta / (d.Alpha * d.Lambda)), Nu: 2 * d.Alpha}
 		return d.Mu - t.Quantile(tail)
 	}
-	return searchQuantile(b, tail)
-}
-
-// searchQuantile returns the smallest x with P(q ≥ x) ≤ tail, up to rounding, for
-// any belief.
-func searchQuantile(b bandit.Belief, tail float64) float64 {
-	if tail >= 1 {
-		return math.Inf(-1)
-	}
-	lo, hi := b.Mean(), b.Mean()
-	for step := 1.0; b.Exceed(hi) > tail && !math.IsInf(hi, 0); step *= 2 {
-		lo, hi = hi, hi+step
-	}
-	for step := 1.0; b.Exceed(lo) <= tail && !math.IsInf(lo, 0); step *= 2 {
-		lo, hi = lo-step, lo
-	}
-	for {
-		mid := lo + (hi-lo)/2
-		if !(mid > lo && mid < hi) {
-			return hi
-		}
-		if b.Exceed(mid) > tail {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	return bandit.UpperQuantile(b, tail)
 }

@@ -98,7 +98,7 @@ func TestUpperQuantile(t *testing.T) {
 		} {
 			x := upperQuantile(b, tail)
 			vectors.Close(t, name, b.Exceed(x), tail, 1e-6, 0)
-			vectors.Close(t, name+", searched", b.Exceed(searchQuantile(b, tail)), tail, 1e-6, 0)
+			vectors.Close(t, name+", searched", b.Exceed(bandit.UpperQuantile(b, tail)), tail, 1e-6, 0)
 		}
 	}
 	// Members 0.9, 0.7, 0.4, 0.2: the smallest x with P(q ≤ x) ≥ 1 − tail.
