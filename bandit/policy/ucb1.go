@@ -14,11 +14,11 @@ type UCB1 struct {
 func (p UCB1) build(t *setting) (maker, error) {
 	width, err := t.width()
 	return func(beliefs) Policy {
-		if u := newUCB1(t.Arms, width, *p.Confidence); t.Arms <= fewArms {
+		u := newUCB1(t.Arms, width, *p.Confidence)
+		if t.Arms <= fewArms {
 			return u
-		} else {
-			return &shortlist{tally: u.tally, level: u.level, until: -1, list: make([]int32, t.Arms), depth: width / 64}
 		}
+		return &shortlist{tally: u.tally, level: u.level, until: -1, list: make([]int32, t.Arms), depth: width / 64}
 	}, err
 }
 
