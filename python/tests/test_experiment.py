@@ -444,7 +444,7 @@ def test_rules_and_sources_of_options_are_classes(tmp_path: Path) -> None:
         ({"rule": often}, "is no class of rules or of options: .*not an object or a function"),
         ({"options": [Lever]}, "is no class of rules or of options"),
         ({"rule": Never()}, "classes of plugins, not <"),
-        ({"options": [Never]}, r"agents\[0\].exploration.options: the class Never is of kind rule, not options"),
+        ({"options": [Never]}, r"agents\[0\].exploration.options\[0\]: the class Never is of kind rule, not options"),
         ({"rule": Never, "params": {"nam": 1}}, r"exploration.params: the class Never: unknown parameter 'nam'"),
         ({"rule": Never, "bound": "U"}, "has no effect with the class Never"),
         ({"rule": "optimistic", "params": {"x": Never}}, "Never is a class, and a config has classes in environments"),
