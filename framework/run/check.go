@@ -26,7 +26,7 @@ import (
 // fills in the experiment.
 type Runner struct {
 	*store.Experiment
-	Trust   bool // saved agents that are pickles are read, which runs code in them
+	Trust   bool // saved agents and checkpoints that are pickles are read, which runs code in them
 	plugins Plugins
 	warm    store.WarmStarts
 	// Lists of labels. Agents that act in evaluations as they do when they learn; agents with

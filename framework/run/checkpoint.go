@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -27,14 +28,17 @@ func interval(c *plan.Checkpoint) (steps int, every time.Duration, err error) {
 }
 
 // checkpoints fills in what a batch needs to keep runs under way, and to go on with them. It says whether
-// one goes on.
-func (w *worker) checkpoints(b *loop.Batch) (goesOn bool) {
+// one goes on. Without trust, one that an earlier command pickled ends the experiment: its steps are not to be lost.
+func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 	c := w.plan.Config.Checkpoint
 	if c == nil || w.writer == nil {
-		return false
+		return false, nil
 	}
 	files := w.agents.Checkpoints(w.plan, w.session, w.cell, w.identities[w.plan.Key(w.cell)])
 	in := fmt.Sprintf(" of %s in %s", w.plan.Agents[w.cell.Agent].Name, w.plan.Environments[w.cell.Environment].Name)
+	if w.kept == nil {
+		w.kept = map[int]bool{}
+	}
 	from, least := map[int]*loop.Checkpoint{}, 0
 	for _, run := range b.Runs {
 		if w.afresh[run] {
@@ -45,6 +49,11 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool) {
 			w.notice(fmt.Sprintf("run %d%s goes on from an earlier checkpoint, or begins again: %v", run, in, err))
 		}
 		if found != nil {
+			if !w.trust && !w.kept[run] && store.Pickled(found.Agent) {
+				err := fmt.Errorf("the agent in the checkpoint of run %d%s is a pickle, and reading it runs code that is in it: if you trust who wrote it, add --trust", run, in)
+				w.stop(err)
+				return false, err
+			}
 			if from[run] = found; least == 0 || found.Step < least {
 				least = found.Step
 			}
@@ -59,10 +68,11 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool) {
 			if err := files.Write(run, c); err != nil {
 				w.notice(fmt.Sprintf("there is no checkpoint of run %d%s after step %d, and the run goes on: %v", run, in, c.Step, err))
 			}
+			w.kept[run] = true
 		},
 	}
 	b.Checkpoints.Steps, b.Checkpoints.Every, _ = interval(c) // Check has read it
-	return len(from) > 0
+	return len(from) > 0, nil
 }
 
 // beginAgain lets those of the runs begin again that cannot go on from their checkpoints.

@@ -86,6 +86,7 @@ type execution struct {
 	starts   func(plan.Component) time.Duration // how long its plugin took to start; nil: no time
 	session  *store.Session                     // names the programs in records
 	done     store.Done                         // runs that are not to be made
+	trust    bool                               // checkpoints that are pickles are read
 	shard    plan.Shard                         // if not zero, says which runs to make
 	dir      store.Dir                          // of records
 	agents   store.Dir                          // of saved agents
@@ -119,7 +120,7 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 	}
 	return &execution{
 		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
-		session: session, done: done, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
+		session: session, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard), o.Watch), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 	}
 }

@@ -42,8 +42,8 @@ type worker struct {
 	// cell is a process. strayed says that a run has taken another course.
 	before  map[int]mark
 	strayed bool
-	// afresh are runs of the cell that cannot go on from their checkpoints.
-	afresh map[int]bool
+	// afresh are runs of the cell that cannot go on from their checkpoints, and kept those that this worker made checkpoints of.
+	afresh, kept map[int]bool
 }
 
 func (w *worker) notify(interactions int) { w.event(Event{Cell: w.cell, Interactions: interactions}) }
@@ -75,7 +75,7 @@ type instances struct {
 func (w *worker) at(c plan.Cell) {
 	if w.cell != c {
 		w.close()
-		w.cell, w.before, w.strayed, w.apart, w.afresh = c, nil, false, false, nil
+		w.cell, w.before, w.strayed, w.apart, w.afresh, w.kept = c, nil, false, false, nil, nil
 	}
 }
 
@@ -290,7 +290,11 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	if err := w.saving(ctx, &b); err != nil {
 		return nil, err
 	}
-	switch goesOn := w.checkpoints(&b); {
+	goesOn, err := w.checkpoints(&b)
+	if err != nil {
+		return nil, err
+	}
+	switch {
 	case d != nil && goesOn: // steps of a replay tell nothing of the cost of others
 		d.queue.ended(d.job, 0)
 	case d != nil:

@@ -321,9 +321,11 @@ func (d Dir) allPrograms() (map[string]bool, error) {
 	return all, err
 }
 
-// pickled begins the state of an agent in Python that is a pickle: to read it runs code that
-// is in it.
+// pickled begins the state of an agent in Python that is a pickle.
 const pickled = "RLPICKLE"
+
+// Pickled says whether the state of an agent is a pickle: to read it runs code that is in it.
+func Pickled(state []byte) bool { return bytes.HasPrefix(state, []byte(pickled)) }
 
 // Check makes sure that an agent of a plugin can begin with each of the saved agents. load
 // loads the state of one. Without trust, a state that is a pickle is refused.
@@ -360,7 +362,7 @@ func (o SavedAgents) Check(id string, c plan.Component, spec framework.Spec, tru
 		case !sameJSON(a.Spec.Action, is.Action):
 			return misfit("actions", a.Spec.Action, is.Action)
 		}
-		if !trust && bytes.HasPrefix(s.State, []byte(pickled)) {
+		if !trust && Pickled(s.State) {
 			return fmt.Errorf("%s is a pickle, and reading it runs code that is in it: if you trust who saved it, add --trust", f.path)
 		}
 		if err := load(s.State); err != nil {

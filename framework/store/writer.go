@@ -182,7 +182,7 @@ func (w *Writer) write(cells []plan.Cell, all map[plan.Cell][]result.Record) err
 		return err
 	}
 	for _, c := range cells {
-		if w.plan.Config.Checkpoint == nil {
+		if w.plan.Config.Checkpoint == nil && w.dir.UnderWay() == 0 { // a command before this one may have kept some
 			break
 		}
 		k := w.dir.Checkpoints(w.plan, w.session, c, w.identities[w.plan.Key(c)])
