@@ -79,6 +79,14 @@ func (w drawnWalk) Model(context.Context) (*mdp.Tabular, error) {
 	return mdp.NewModel(mdp.Definition{States: 1, Actions: 2, Transitions: []mdp.Transition{{A: 0, P: 1}, {A: 1, P: 1}}})
 }
 
+// maskedWalk has no way left in its first cell.
+type maskedWalk struct{ *walk }
+
+func (w maskedWalk) ActionMask(_ context.Context, allowed []bool) error {
+	allowed[0], allowed[1] = w.cell > 0, true
+	return nil
+}
+
 // The seam, and the suite, see a whole plugin where the author wrote a few lines.
 func TestNewEnvironment(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -90,6 +98,10 @@ func TestNewEnvironment(t *testing.T) {
 			w, err := newWalk(p)
 			return drawnWalk{w}, err
 		}), []string{"model", "render"}},
+		"masked": {plugin.NewEnvironment("test/walk@1", "A walk.", walkParams{Length: 4}, func(p walkParams) (maskedWalk, error) {
+			w, err := newWalk(p)
+			return maskedWalk{w}, err
+		}), nil},
 		"as an Environment": {plugin.NewEnvironment("test/walk@1", "A walk.", walkParams{Length: 4}, func(p walkParams) (plugin.Environment, error) {
 			w, err := newWalk(p)
 			return drawnWalk{w}, err

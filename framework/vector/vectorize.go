@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -32,10 +33,9 @@ func Vectorize(newEnv func() (framework.Environment, error), lanes int) (Environ
 		v.envs[i] = env
 	}
 	v.spec = v.envs[0].Spec().Normalized()
-	if _, v.spec.Masks = v.envs[0].(framework.ActionMasker); v.spec.Masks {
-		if err := v.spec.Validate(); err != nil {
-			return nil, errors.Join(err, v.Close())
-		}
+	_, v.spec.Masks = v.envs[0].(framework.ActionMasker)
+	if _, discrete := v.spec.Action.(space.Discrete); v.spec.Masks && !discrete { // the rest is validated when it has an id
+		return nil, errors.Join(errors.New("masks are for discrete actions"), v.Close())
 	}
 	return v, nil
 }
