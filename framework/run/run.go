@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/internal/cputime"
 )
 
 // Settings say how the runs of an experiment are made.
@@ -101,6 +102,9 @@ type execution struct {
 	stop       context.CancelCauseFunc // ends all workers
 	mu         sync.Mutex              // held while progress is called
 	specs      map[int]framework.Spec  // of environments, as first opened
+	costs      store.Costs             // of runs that ended well; nil if they are not measured
+	processor  string                  // model
+	workers    int
 }
 
 // begin returns the runs of a shard that are left, and keeps the plugins open that the first
@@ -122,6 +126,7 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
 		session: session, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard), o.Watch), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
+		costs: store.Costs{}, processor: cputime.Processor(),
 	}
 }
 
@@ -169,6 +174,7 @@ func (x *execution) runAll(ctx context.Context) error {
 		left += len(j.runs)
 	}
 	workers = max(1, min(workers, left))
+	x.workers = workers
 	ctx, x.stop = context.WithCancelCause(ctx)
 	defer x.stop(nil)
 	queue := newBatches(jobs, workers, x.plan.Config.Lanes, x.plan.Config.Workers == 0, func(c plan.Cell) *batchSizer {
@@ -187,6 +193,7 @@ func (x *execution) runAll(ctx context.Context) error {
 	}
 	wg.Wait()
 	err := x.writer.Flush()
+	x.keepCosts()
 	cause := context.Cause(ctx)
 	if cause == nil || err != nil && cause != err {
 		return errors.Join(cause, err) // an interrupted experiment may also lose records

@@ -301,7 +301,9 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		env = w.pace(env, lanes, d)
 	}
 	b.Environment = env
+	watch := w.startWatch()
 	outcomes, err := loop.Run(ctx, b)
+	took, clock := watch.stop()
 	w.live.ended(w)
 	if err == nil { // code that was loaded in a step, before any of the runs counts
 		err = w.unchanged(ctx, w.env.plugin, w.agent.plugin, false)
@@ -312,6 +314,9 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 			followed.keep()
 		}
 		return nil, err
+	}
+	if !goesOn { // the time of what is before a checkpoint is not known
+		w.spent(took, clock, outcomes)
 	}
 	return outcomes, nil
 }

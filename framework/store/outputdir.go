@@ -87,7 +87,7 @@ func (d Dir) entries() ([]fs.DirEntry, error) {
 
 // made are the patterns of the files that are made from records, as paths with slashes.
 var made = []string{
-	"curves.csv", "summary.csv", "decisions.csv", "comparisons.csv", "results.db", "report.html", "plots/*.svg", "plots/*.png",
+	"curves.csv", "summary.csv", "decisions.csv", "comparisons.csv", "costs.csv", "results.db", "report.html", "plots/*.svg", "plots/*.png",
 	"export/parquet/*.parquet", "export/csv/*.csv", "export/latex/summary.tex", "export/tensorboard/*/*/run-*/events.out.tfevents.*.rlrun",
 }
 
@@ -95,7 +95,7 @@ var made = []string{
 // temporary files, records and plots isOurs asks for more.
 var ours = append([]string{
 	ConfigFile, ProvenanceFile, tasksFile, metricsFile,
-	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json", loadedDir + "/*.json",
+	liveDir + "/*.json", costsDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", stageFile, provenanceDir + "/*.json", loadedDir + "/*.json",
 	"runs/*.jsonl", programsDir + "/*", asideDir + "/runs/*.jsonl", agentsDir + "/*" + agentExt, checkpointsDir + "/*/*" + checkpointExt,
 	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
 	"submit/shards.sh", "submit/shards-[0-9]*.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
@@ -220,7 +220,7 @@ func PlotSlugs(environments []string) []string {
 // isPlot tells whether a plot of an experiment may have this name, without its extension.
 func isPlot(name string, environments []string) bool {
 	return slices.ContainsFunc(PlotSlugs(environments), func(slug string) bool {
-		of, begins := strings.CutPrefix(name, slug+"-")
+		of, begins := strings.CutPrefix(strings.TrimSuffix(name, CostsSuffix), slug+"-")
 		declared := strings.HasPrefix(of, "agent-") || strings.HasPrefix(of, "environment-")
 		return begins && (declared || slices.ContainsFunc(metric.Builtin(), func(d metric.Definition) bool { return string(d.Name) == of }))
 	})

@@ -42,7 +42,7 @@ type Line struct {
 	X            []float64 // increasing
 	Y, Low, High []float64 // the line and its band
 	Reference    bool      // a line to compare with, drawn as levels are
-	Points       bool      // a mark at each point, and no line between them
+	Points       bool      // a mark at each point, with its interval as a stroke, and no line between them
 	// Faint lines are grey, below the others, and not in the legend, which only counts
 	// them. They come after the others.
 	Faint bool
@@ -364,6 +364,9 @@ func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
 	}
 	if !f.LogX && x0 > 0 && x0 < 0.05*x1 {
 		x0 = 0
+	}
+	if f.LogX && !slices.ContainsFunc(f.Lines, func(l Line) bool { return !l.Points }) { // no point is on an axis
+		x0, x1 = x0/1.1, x1*1.1
 	}
 	if x0 == x1 {
 		if f.LogX {

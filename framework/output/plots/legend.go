@@ -52,7 +52,7 @@ func newLegend(f *Figure) *legend {
 			continue
 		}
 		if f.Lines[i].Label != "" && len(parts(f.Lines[i].Y)) > 0 { // and something is drawn
-			e := entry{label: clean(f.Lines[i].Label), line: i, band: len(f.Lines[i].Low) > 0, mark: f.Lines[i].Points}
+			e := entry{label: clean(f.Lines[i].Label), line: i, band: len(f.Lines[i].Low) > 0 && !f.Lines[i].Points, mark: f.Lines[i].Points}
 			if f.Lines[i].Reference {
 				e.line = -1
 			}

@@ -33,7 +33,7 @@ type chart struct {
 	// together says that one picture shows all environments, if there are several. The
 	// argument environment is then empty.
 	together bool
-	draw     func(s *result.Summary, environment string, m result.Metric, opts Config) (drawing, error)
+	draw     func(s *result.Summary, environment string, m result.Metric, opts Config) (Drawing, error)
 }
 
 // charts are all of them.
@@ -44,11 +44,11 @@ var charts = []chart{
 	{"-reliability", true, drawReliabilities},
 }
 
-func drawFigure(s *result.Summary, environment string, m result.Metric, opts Config) (drawing, error) {
+func drawFigure(s *result.Summary, environment string, m result.Metric, opts Config) (Drawing, error) {
 	return NewFigure(s, environment, m, opts)
 }
 
-func drawPanels(s *result.Summary, _ string, m result.Metric, opts Config) (drawing, error) {
+func drawPanels(s *result.Summary, _ string, m result.Metric, opts Config) (Drawing, error) {
 	p, err := NewPanels(s, m, opts)
 	if err == nil && len(p.Figures) < 2 {
 		err = errNothing
@@ -56,14 +56,14 @@ func drawPanels(s *result.Summary, _ string, m result.Metric, opts Config) (draw
 	return p, err
 }
 
-func drawReliability(s *result.Summary, environment string, m result.Metric, _ Config) (drawing, error) {
+func drawReliability(s *result.Summary, environment string, m result.Metric, _ Config) (Drawing, error) {
 	if m != gainRealised {
 		return nil, errNothing
 	}
 	return NewReliability(s, environment)
 }
 
-func drawReliabilities(s *result.Summary, _ string, m result.Metric, opts Config) (drawing, error) {
+func drawReliabilities(s *result.Summary, _ string, m result.Metric, opts Config) (Drawing, error) {
 	p := &Panels{Title: Capital(realisedGain) + ", by " + predictedGain}
 	for _, environment := range s.Meta.Environments {
 		f, err := drawReliability(s, environment, m, opts)
@@ -88,8 +88,7 @@ func drawReliabilities(s *result.Summary, _ string, m result.Metric, opts Config
 // left out. Where agents record gain_predicted and gain_realised, their reliability is drawn as
 // <environment>-agent-gain_realised-reliability. Of opts only Smooth and LogX count.
 func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Config) ([]string, error) {
-	directory := filepath.Join(dir, "plots")
-	if err := os.MkdirAll(directory, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o777); err != nil {
 		return nil, err
 	}
 	var files []string
@@ -108,15 +107,9 @@ func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Config
 				return drawn, err
 			}
 			drawn = true
-			for _, kind := range []struct {
-				ext   string
-				write func(io.Writer) error
-			}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
-				name := slug + "-" + result.Slug(string(m)) + c.suffix + kind.ext
-				if err := result.WriteFile(filepath.Join(directory, name), kind.write); err != nil {
-					return drawn, err
-				}
-				files = append(files, filepath.Join("plots", name))
+			names, err := Write(dir, slug+"-"+result.Slug(string(m))+c.suffix, d)
+			if files = append(files, names...); err != nil {
+				return drawn, err
 			}
 		}
 		return drawn, nil
@@ -145,10 +138,25 @@ func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Config
 	return files, nil
 }
 
-// drawing is a picture in two formats.
-type drawing interface {
+// Drawing is a picture in two formats.
+type Drawing interface {
 	WriteSVG(w io.Writer) error
 	WritePNG(w io.Writer) error
+}
+
+// Write draws dir/plots/name.svg and .png, and returns the paths of the files in dir.
+func Write(dir, name string, d Drawing) (files []string, err error) {
+	for _, kind := range []struct {
+		ext   string
+		write func(io.Writer) error
+	}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
+		file := filepath.Join("plots", name+kind.ext)
+		if err := output.File(dir, file, kind.write); err != nil {
+			return files, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }
 
 // chosen keeps those of has that are in want, or all if want is nil. The metrics

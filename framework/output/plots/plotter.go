@@ -25,7 +25,12 @@ const marksOfLine = 6
 func (c *curve) Plot(da draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&da)
 	if c.line.Points {
+		interval := c.style
+		interval.Dashes = nil
 		for k, v := range c.line.Y {
+			if len(c.line.Low) > 0 {
+				da.StrokeLines(interval, da.ClipLinesY([]vg.Point{{X: x(c.line.X[k]), Y: y(c.line.Low[k])}, {X: x(c.line.X[k]), Y: y(c.line.High[k])}})...)
+			}
 			da.DrawGlyph(c.mark, vg.Point{X: x(c.line.X[k]), Y: y(v)})
 		}
 		return
@@ -74,7 +79,7 @@ type band struct {
 }
 
 func (b *band) Plot(da draw.Canvas, p *plot.Plot) {
-	if len(b.line.Low) == 0 {
+	if len(b.line.Low) == 0 || b.line.Points {
 		return
 	}
 	x, y := p.Transforms(&da)

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/output/costs"
 	"github.com/rlrun/rlrun/framework/output/page"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
@@ -28,6 +29,7 @@ type answer struct {
 	begun       bool // runs were counted and begun
 	kept        int  // runs that were found done or ended
 	quiet, json bool
+	costs       []store.Cost // nil: not asked for
 }
 
 // show prints the results. Its error tells of runs that failed or are missing.
@@ -41,6 +43,7 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 	switch {
 	case a.json:
 		out := a.outcome(r)
+		out.Costs = a.costs
 		for i := range progress {
 			p := &progress[i]
 			out.Until = append(out.Until, verdict{p.Environment, p.A, p.B, string(p.Decision), p.Better, p.Runs(), p.Dropped})
@@ -51,6 +54,11 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 	case !a.quiet:
 		if err := result.WriteTable(w, r.Summary, cli.Width(w)); err != nil {
 			return err
+		}
+		if a.costs != nil {
+			if err := costs.WriteTable(w, a.costs); err != nil {
+				return err
+			}
 		}
 		if progress != nil {
 			fmt.Fprintln(w)
@@ -191,6 +199,7 @@ type outcome struct {
 	Summary     []result.Row     `json:"summary"`
 	Failures    []result.Failure `json:"failures"`
 	Until       []verdict        `json:"until,omitempty"`
+	Costs       []store.Cost     `json:"costs,omitempty"`
 }
 
 // verdict is what the test that stops an experiment says of A and B.
@@ -227,7 +236,10 @@ const outcomeKeys = `
                        only the first of each environment and agent
   until                the sequential test of each pair (compare.until):
                        environment, a, b, decision (larger or smaller, of a - b;
-                       open or undecided), better, runs used, dropped`
+                       open or undecided), better, runs used, dropped
+  costs                with --costs: environment, agent, experiment (identity, as in
+                       records), processor (model), workers, clock (processor or
+                       wall), runs, steps (of all runs), seconds`
 
 func (a *answer) outcome(r *output.Results) outcome {
 	t := r.Summary.Ended()

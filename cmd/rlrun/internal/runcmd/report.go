@@ -9,12 +9,15 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/output/costs"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 )
 
 // NewReport returns the command rlrun report.
 func NewReport(*host.App) *cobra.Command {
-	var asJSON bool
+	var asJSON, withCosts bool
 	var sortBy string
 	var top int
 	cmd := &cobra.Command{
@@ -26,9 +29,14 @@ config says, and print the table. This also works for an interrupted experiment.
 --sort METRIC orders the agents of the printed table, from the best to the worst in each
 environment, and --top K shows the first K of them. What is shown first was chosen by these
 runs: the mean of the best of many is too good. rlrun compare --against best corrects for it.
+
+--costs adds the processor time that a step took, of environment and agent together: to the
+printed answer, in costs.csv, and as plots of the compared metric against it. These times do
+not reproduce, and no other file has them.
 ` + outcomeKeys,
 		Example: `  rlrun report results/quickstart
-  rlrun report results/sweep --sort regret --top 10`,
+  rlrun report results/sweep --sort regret --top 10
+  rlrun report results/quickstart --costs`,
 		Args: cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if set := cmd.Flags().Changed("top"); set && (top < 1 || sortBy == "") {
@@ -38,7 +46,11 @@ runs: the mean of the best of many is too good. rlrun compare --against best cor
 			if err != nil {
 				return err
 			}
-			r, err := write(cmd, x, false)
+			var more []output.Output
+			if withCosts {
+				more = []output.Output{costs.Output}
+			}
+			r, err := write(cmd, x, false, more...)
 			if err != nil {
 				return err
 			}
@@ -53,6 +65,12 @@ runs: the mean of the best of many is too good. rlrun compare --against best cor
 				fmt.Fprintln(cmd.ErrOrStderr(), "rlrun: "+missing)
 			}
 			a := answer{x: x, json: asJSON}
+			if withCosts {
+				if a.costs, err = x.Costs(); err != nil {
+					return err
+				}
+				a.costs = append([]store.Cost{}, a.costs...) // not nil: asked for
+			}
 			return a.show(cmd, r)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
@@ -60,6 +78,7 @@ runs: the mean of the best of many is too good. rlrun compare --against best cor
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&sortBy, "sort", "", "order the agents of the table by this `METRIC`, the best first")
 	cmd.Flags().IntVar(&top, "top", 0, "with --sort: show the best `K` agents of each environment")
+	cmd.Flags().BoolVar(&withCosts, "costs", false, "show the processor time of a step as well, and make costs.csv and plots of scores against it")
 	return cmd
 }
 

@@ -344,7 +344,7 @@ func pluginNames(p *plan.Plan) (names []string) {
 }
 
 // write makes the outputs of an experiment, and says so if it takes long.
-func write(cmd *cobra.Command, e *store.Experiment, quiet bool) (r *output.Results, err error) {
+func write(cmd *cobra.Command, e *store.Experiment, quiet bool, more ...output.Output) (r *output.Results, err error) {
 	announced := func() {}
 	runs := len(e.Plan.Cells) * e.Plan.Config.Runs
 	if w := cmd.ErrOrStderr(); !quiet {
@@ -365,7 +365,7 @@ func write(cmd *cobra.Command, e *store.Experiment, quiet bool) (r *output.Resul
 	err = cli.Abandon(cmd.Context(), func() (err error) {
 		outputs, err := output.Choose(kinds.Run, e.Plan.Config.Outputs)
 		if err == nil {
-			r, err = output.Write(e, outputs...)
+			r, err = output.Write(e, append(outputs, more...)...)
 		}
 		return err
 	})
