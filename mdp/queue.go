@@ -28,6 +28,12 @@ func (q *Queue) Grow(n int) {
 	}
 }
 
+// Reset makes it a queue of no items, as NewQueue does. It keeps its memory.
+func (q *Queue) Reset(largest float64) {
+	q.level, q.after, q.prev = q.level[:0], q.after[:0], q.prev[:0]
+	q.Clear(largest)
+}
+
 // Clear empties the queue. largest is as in NewQueue.
 func (q *Queue) Clear(largest float64) {
 	for s := range q.level {

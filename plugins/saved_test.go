@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,6 +156,12 @@ func TestSavedAgents(t *testing.T) {
 			}
 			if a, b := names(watched), names(again); len(a) != 2*len(c.Agents) || !slices.Equal(a, b) {
 				t.Errorf("%d agents are kept, by themselves %d, or others", len(a), len(b))
+			}
+			for _, name := range names(watched) {
+				a := must.Get(os.ReadFile(filepath.Join(watched.Output, "agents", name)))(t)
+				if b := must.Get(os.ReadFile(filepath.Join(again.Output, "agents", name)))(t); !bytes.Equal(a, b) {
+					t.Errorf("%s: a lane that played another run before saves other bytes", name)
+				}
 			}
 			// A lost agent is made again.
 			lost := filepath.Join(watched.Output, "agents", names(watched)[0])

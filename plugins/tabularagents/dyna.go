@@ -79,6 +79,7 @@ func (x *dyna) Start(s uint64) {
 	x.now = 0
 	clear(x.tried)
 	clear(x.seen)
+	clear(x.actions)
 	clear(x.numActions)
 	x.states = x.states[:0]
 }

@@ -34,10 +34,11 @@ type replay struct {
 	seen    []int32 // states in which an action was tried
 	number  []int32 // of a state in seen, or −1
 	untried replayRow
-	solver  mdp.DiscountedSolver
-	model   mdp.Tabular       // scratch of solve
-	value   []float64         // scratch of solve
-	policy  mdp.Deterministic // scratch of solve
+	// Scratch of solve.
+	solver mdp.DiscountedSolver `snapshot:"-"`
+	model  mdp.Tabular          `snapshot:"-"`
+	value  []float64            `snapshot:"-"`
+	policy mdp.Deterministic    `snapshot:"-"`
 }
 
 // replayRow is what was seen of a pair.
@@ -54,6 +55,9 @@ type leadsTo struct{ pair, j int32 }
 
 func newReplay(x *ensemble, states int) *replay {
 	y := &replay{ensemble: x, back: make([][]leadsTo, states), number: make([]int32, states)}
+	for s := range y.back {
+		y.back[s] = []leadsTo{} // as after another run, so that saved agents are equal
+	}
 	y.large = *x.High - *x.Low
 	if x.Prior == "normal" {
 		y.large = x.SD
@@ -76,7 +80,7 @@ func (y *replay) start() {
 		y.back[s] = y.back[s][:0]
 	}
 	for _, q := range y.queues {
-		q.Clear(y.large)
+		q.Reset(y.large)
 	}
 	y.seen = y.seen[:0]
 	for s := range y.number {
