@@ -11,7 +11,7 @@ import (
 // elimination. It keeps its memory. The zero value is ready. It is not safe for
 // concurrent use.
 type DiscountedSolver struct {
-	linear krylov
+	linear krylov                                                              `snapshot:"-"` // memory alone
 	best   func(s int, gamma float64, v []float64) (value float64, action int) // that of the model; nil: best
 }
 
