@@ -209,6 +209,9 @@ func (c Component) sweep() ([]Component, error) {
 		if len(values) == 0 {
 			return nil, At(errors.New("has no values"), "sweep", key)
 		}
+		if !swept.MatchString(key) {
+			return nil, At(errors.New("is no path to a parameter: write it as step, policy.kind or means[0]"), "sweep", key)
+		}
 		var next []Component
 		for _, base := range out {
 			for _, v := range values {
@@ -288,6 +291,9 @@ func (c *Component) Label() string {
 	return c.Plugin + " " + c.Exploration.Label()
 }
 
+// swept are the keys of a sweep.
+var swept = regexp.MustCompile(`^[^.\[\]]+(\.[^.\[\]]+|\[[0-9]+\])*$`)
+
 // SweptPath divides a key of a sweep, such as options[1].params.k.
 func SweptPath(key string) []string {
 	return strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(".[]", r) })
@@ -296,6 +302,9 @@ func SweptPath(key string) []string {
 // SetParam returns params, an object, a list or empty, with the value at path replaced, as a sweep
 // does. Everything else is kept byte for byte.
 func SetParam(params json.RawMessage, path []string, v json.RawMessage) (json.RawMessage, error) {
+	if len(path) == 0 {
+		return nil, errors.New("is no path to a parameter")
+	}
 	object := map[string]json.RawMessage{}
 	var list []json.RawMessage
 	if json.Unmarshal(params, &list) == nil && list != nil {

@@ -70,6 +70,8 @@ func TestCompileRefuses(t *testing.T) {
 		{"agents[1]: the name \"one \" is taken by agents[0], or looks like it", func(c *Config) { c.Agents[1].Name = "one " }},
 		{"agents[0].plugin: is missing", func(c *Config) { c.Agents[0].Plugin = "" }},
 		{"agents[0].sweep.gamma: has no values", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"gamma": nil} }},
+		{"agents[0].sweep..: is no path to a parameter: write it as step, policy.kind or means[0]", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{".": {[]byte("1")}} }},
+		{"agents[0].sweep.policy..kind: is no path to a parameter", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"policy..kind": {[]byte("1")}} }},
 		{"record.grid: must be log, every or all, not \"often\"", func(c *Config) { c.Record.Grid = "often" }},
 		{"record.every: needs grid: every", func(c *Config) { c.Record.Every = 5 }},
 		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},

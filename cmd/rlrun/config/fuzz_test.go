@@ -14,6 +14,7 @@ import (
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("runs: 1\nsteps: 1\nseed: 0\nenvironments: [{plugin: a, sweep: {x.y: [1, 2]}}]\nagents: [{plugin: b, name: '{p}', sweep: {p: [{q: 1}]}, exploration: {}}]\n"))
+	f.Add([]byte("environments: [{plugin: a, sweep: {.: [1]}}]\nagents: [{plugin: b}]\n"))
 	f.Add([]byte("a: &a [*a]\nb: {<<: *a}"))
 	f.Add([]byte("? [x]\n: !!binary aGVsbG8=\n---\n- 1"))
 	f.Add([]byte("runs: 1e400\nsteps: .nan\nenvironments: {}\nagents: ~\nlimits: {memory: 1EiB, call: -1s}\n\x1b]0;x\a"))
