@@ -17,7 +17,7 @@ func stepAgent(ctx context.Context, agent vector.Agent, spec *framework.Spec, in
 	return err
 }
 
-// stepEnvironment steps an environment. Where there are masks, it refuses those that allow nothing.
+// stepEnvironment steps an environment. It refuses masks that allow nothing.
 func stepEnvironment(ctx context.Context, env vector.Environment, spec *framework.Spec, in *vector.Actions, out *vector.TimeSteps) error {
 	err := env.Step(ctx, in, out)
 	if err == nil && spec.Masks {
