@@ -21,6 +21,10 @@ type Sea struct {
 	// 1 right everywhere.
 	Mapped      bool   `json:"mapped,omitempty" jsonschema:"default=false" jsonschema_description:"Swap the actions at random in every cell, as bsuite does."`
 	MappingSeed uint32 `json:"mapping_seed,omitempty" when:"mapped=true" jsonschema:"default=42" jsonschema_description:"Seed of the swaps; bsuite uses 42."`
+	// Cost is what N moves to the right cost together, at least 0; nil is bsuite's 0.01.
+	Cost *float64 `json:"cost,omitempty" jsonschema:"minimum=0" jsonschema_description:"What N moves to the right cost together. Default: bsuite's 0.01."`
+	// Empty takes the treasure away: then it is best never to move right.
+	Empty bool `json:"empty,omitempty" jsonschema:"default=false" jsonschema_description:"There is no treasure, so the move that would reach it pays nothing."`
 	// Continuing starts the next episode in place of ending one; otherwise there
 	// is a terminal state after the others.
 	Continuing bool `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Start the next dive in place of ending the episode."`
@@ -28,13 +32,20 @@ type Sea struct {
 
 // DeepSea is bsuite's deep sea (Osband et al. 2020): N × N cells. The diver starts
 // in the upper left, sinks one row per step, and can reach the cells with column ≤
-// row. State row·(row+1)/2+column. A move to the right costs 0.01/N, also when it
+// row. State row·(row+1)/2+column. A move to the right costs Cost/N, also when it
 // fails; being in the last column, that is at the end of the diagonal, and moving
-// right pays 1. An episode takes N steps.
+// right pays 1. An episode takes N steps. Cost and Empty are not of bsuite.
 func DeepSea(sea Sea) (*Task, error) {
 	n := sea.Size
 	if n < 2 || n > 10_000 {
 		return nil, fmt.Errorf("DeepSea has a size of 2 to 10000, not %d", n)
+	}
+	cost := 0.01
+	if sea.Cost != nil {
+		cost = *sea.Cost
+	}
+	if !(cost >= 0) || math.IsInf(cost, 0) {
+		return nil, fmt.Errorf("the cost of DeepSea is a number of at least 0, not %g", cost)
 	}
 	var isRight []bool // by cell: action 1 is right
 	if sea.Mapped {
@@ -76,8 +87,8 @@ func DeepSea(sea Sea) (*Task, error) {
 		if right {
 			move(col+1, 1-fail)
 			move(col, fail)
-			out.Reward(-0.01 / float64(n))
-			if col == n-1 {
+			out.Reward(-cost / float64(n))
+			if col == n-1 && !sea.Empty {
 				out.Reward(1)
 			}
 		} else {
