@@ -8,13 +8,15 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
-// confidence is the set of models that the data allow: mean rewards and, in the L1 norm,
-// rows of probabilities within a width of what was seen. Its backups are those of the
+// confidence is the set of models that the data allow: mean rewards and rows of
+// probabilities within a width of what was seen. Its backups are those of the
 // best model for the values at hand.
 type confidence struct {
 	modelbased.Data
-	p         *ucrl2Params
-	low, span float64 // rewards are in [low, low+span]
+	p         *Sets
+	squares   func(*confidence) (r, p float64)                       `snapshot:"-"` // widths at n = 1, squared
+	after     func(m *confidence, s, a int, value []float64) float64 `snapshot:"-"` // largest expected value after a pair
+	low, span float64                                                // rewards are in [low, low+span]
 	pairs     []confidencePair
 	best      int // the state of the largest value
 	row       []successor
@@ -31,16 +33,7 @@ func (m *confidence) tolerance() float64 { return m.span / math.Sqrt(m.Counts.To
 
 // Refresh implements modelbased.Backups.
 func (m *confidence) Refresh() {
-	states, actions := float64(m.Task.States), float64(m.Task.Actions)
-	var r, p float64 // squared widths at n = 1
-	if m.p.Widths == "jaksch" {
-		t := m.Counts.Total() + 1
-		r = 7. / 2 * math.Log(2*states*actions*t/m.p.Delta)
-		p = 14 * states * math.Log(2*actions*t/m.p.Delta)
-	} else {
-		r = 4 * math.Log(2*states*actions*(float64(m.Plans)+1)/m.p.Delta)
-		p = states * r
-	}
+	r, p := m.squares(m)
 	for i := range m.pairs {
 		s, a := i/m.Task.Actions, i%m.Task.Actions
 		n := m.Counts.N(s, a)
@@ -51,6 +44,19 @@ func (m *confidence) Refresh() {
 		n = max(1, n)
 		m.pairs[i] = confidencePair{mean + m.p.Scaling*m.span*math.Sqrt(r/n), m.p.Scaling * math.Sqrt(p/n)}
 	}
+}
+
+// jaksch are the widths of Jaksch, Ortner & Auer (2010), equations (3) and (4).
+func (m *confidence) jaksch() (r, p float64) {
+	states, actions, t := float64(m.Task.States), float64(m.Task.Actions), m.Counts.Total()+1
+	return 7. / 2 * math.Log(2*states*actions*t/m.p.Delta), 14 * states * math.Log(2*actions*t/m.p.Delta)
+}
+
+// tabularl are the widths of Osband's TabulaRL.
+func (m *confidence) tabularl() (r, p float64) {
+	states, actions := float64(m.Task.States), float64(m.Task.Actions)
+	r = 4 * math.Log(2*states*actions*(float64(m.Plans)+1)/m.p.Delta)
+	return r, states * r
 }
 
 // Sweep implements modelbased.Backups.
@@ -66,7 +72,7 @@ func (m *confidence) Sweep(value []float64, _ int) {
 // Backup implements modelbased.Backups.
 func (m *confidence) Backup(q []float64, s int, value []float64) {
 	for a := range q {
-		q[a] = m.pairs[s*len(q)+a].reward + m.expect(s, a, value)
+		q[a] = m.pairs[s*len(q)+a].reward + m.after(m, s, a, value)
 	}
 }
 

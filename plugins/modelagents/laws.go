@@ -21,6 +21,10 @@ var breaks = map[string]map[string]string{
 		"unreachable-states": "its confidence sets grow with the number of declared states",
 		"duplicated-actions": lanes.Copies,
 	},
+	"rlrun/kl-ucrl@1": {
+		"unreachable-states": "its confidence sets grow with the number of declared states",
+		"duplicated-actions": lanes.Copies,
+	},
 	"rlrun/mbie@1": {
 		"unreachable-states": "its widths grow with the number of declared states",
 		"duplicated-actions": lanes.Copies,

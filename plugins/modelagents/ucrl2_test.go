@@ -140,7 +140,7 @@ func TestWidths(t *testing.T) {
 
 // tooGloomy counts the plans of n runs of 2000 steps on RiverSwim whose gain is
 // below the optimum by more than the tolerance of the plan.
-func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
+func tooGloomy(t *testing.T, agent, params string, n int) (below, plans int) {
 	t.Helper()
 	env := must.Get(find(t, "riverswim").OpenEnvironment(t.Context(), nil, 1))(t)
 	models := must.Get(vector.Models(t.Context(), env))(t)
@@ -148,7 +148,7 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	best := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
 	spec := env.Spec()
 	spec.Continuing = true
-	x := newAgent(t, "ucrl2", params, spec)
+	x := newAgent(t, agent, params, spec)
 	p := x.Planner.(*modelbased.Extended)
 	for run := range n {
 		rng := rand.New(rand.NewPCG(uint64(run), 7))
@@ -181,10 +181,10 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 // 0.0035. So this test fails by chance with a probability below 0.07. Widths a hundredth
 // of these fail often.
 func TestOptimism(t *testing.T) {
-	if below, plans := tooGloomy(t, `{}`, 20); below != 0 || plans < 20*12 {
+	if below, plans := tooGloomy(t, "ucrl2", `{}`, 20); below != 0 || plans < 20*12 {
 		t.Errorf("%d of %d plans are below the optimum", below, plans)
 	}
-	if below, plans := tooGloomy(t, `{"scaling":0.01}`, 20); below == 0 {
+	if below, plans := tooGloomy(t, "ucrl2", `{"scaling":0.01}`, 20); below == 0 {
 		t.Errorf("none of %d plans with narrow confidence sets is below the optimum", plans)
 	}
 }

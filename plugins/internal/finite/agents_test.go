@@ -67,6 +67,7 @@ var variants = map[string][]string{
 	},
 	"boss":             {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
 	"ucrl2":            {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
+	"kl-ucrl":          {``, `{"horizon":3}`, `{"scaling":0.1}`},
 	"beb":              {``, `{"gamma":0.5,"beta":3,"alpha":1}`},
 	"mbie-eb":          {``, `{"gamma":0.5,"beta":3}`},
 	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`, `{"criterion":"episode"}`},
@@ -153,6 +154,8 @@ var wrong = []agenttest.Wrong{
 	{"ucrl2", `{"delta":1}`, "delta"},
 	{"ucrl2", `{"scaling":0}`, "scaling"},
 	{"ucrl2", `{"widths":"x"}`, "widths"},
+	{"kl-ucrl", `{"scaling":0}`, "scaling"},
+	{"kl-ucrl", `{"widths":"jaksch"}`, "widths"},
 	{"ucrl2", `{"reward_low":2,"reward_high":1}`, "reward_low"},
 	{"beb", `{"alpha":0}`, "alpha"},
 	{"mbie-eb", `{"gamma":1}`, "gamma"},
@@ -224,7 +227,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb", "beb", "optimistic-model"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := agenttest.NewCaller(t, agents().Find(t, name), params)
