@@ -11,7 +11,7 @@ type bebParams struct {
 	Gamma float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours. The paper plans for H steps."`
 	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Size of the bonus, in units of the range of rewards. The theory requires 2H² (Kolter & Ng 2009, Theorem 2), which is far too much in practice; the default is a choice of ours."`
 	Alpha float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Weight of the prior, in steps of every pair of state and action. In the prior a step stays in its state and pays the smallest reward. The prior is a choice of ours. The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners)."`
-	Bounds
+	finite.Bounds
 }
 
 // BEB returns the Bayesian exploration bonus (Kolter & Ng 2009) as a plugin: acting
@@ -28,7 +28,7 @@ func BEB() vector.Plugin {
 		"BEB (Kolter & Ng 2009): the best policy of the posterior mean model, with a bonus of β/(1 + n).",
 		bebParams{Gamma: 0.99, Beta: 1, Alpha: 0.01},
 		func(p bebParams, t finite.Task) (func() modelbased.Design, error) {
-			low, high, err := p.Bounds.of(t)
+			low, high, err := p.Bounds.Of(t)
 			return func() modelbased.Design {
 				m := &beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}
 				d := modelbased.Stepwise(m, p.Gamma, high-low)

@@ -14,7 +14,7 @@ type e3Params struct {
 	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"T: the number of steps for which it explores or exploits before it decides again. In the paper T is a mixing time of the policies that it is compared with. The default is a choice of ours."`
 	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount for exploiting. 1: the policy with the largest reward in the remaining steps, as in the paper's undiscounted case. Below 1: the best discounted policy, which reaches the end of an episode sooner and does not change towards the end of the T steps; the default is a choice of ours."`
 	Escape  float64 `json:"escape" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"It explores if the probability of reaching an unknown state within T steps is at least this. The paper's value is ε over twice the largest return of T steps, relative to T, where ε is the allowed distance of its return from the best. The default is the value for ε = 0.1, a choice of ours, and rewards up to 1."`
-	LowBound
+	finite.LowBound
 }
 
 // E3 returns E³, explicit explore or exploit (Kearns & Singh 2002), as a plugin. In
@@ -35,10 +35,10 @@ func E3() vector.Plugin {
 		"E³ (Kearns & Singh 2002): it goes to unknown states if it can probably reach one, and otherwise exploits the known states.",
 		e3Params{M: 4, Horizon: 20, Gamma: 0.99, Escape: 0.05},
 		func(p e3Params, t finite.Task) (func() modelbased.Design, error) {
-			if err := checkHorizon(p.Horizon, t); err != nil {
+			if err := finite.CheckHorizon(p.Horizon, t); err != nil {
 				return nil, err
 			}
-			low, err := p.LowBound.of(t)
+			low, err := p.LowBound.Of(t)
 			return func() modelbased.Design {
 				states := make([]bool, t.States)
 				m := &e3Model{visits: float64(p.M), exploit: modelbased.Known{States: states, Outside: low, Forever: low}}

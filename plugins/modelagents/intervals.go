@@ -13,7 +13,7 @@ type intervalParams struct {
 	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours."`
 	Delta   float64 `json:"delta" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Accepted probability that the interval of a pair fails; the default is a choice of ours."`
 	Scaling float64 `json:"scaling" jsonschema:"minimum=0" jsonschema_description:"Factor of the widths of the intervals. 1 is the theory (Strehl & Littman 2008, §3). The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners)."`
-	Bounds
+	finite.Bounds
 }
 
 // MBIE returns model-based interval estimation (Strehl & Littman 2008) as a plugin. It acts
@@ -29,7 +29,7 @@ func MBIE() vector.Plugin {
 		"MBIE (Strehl & Littman 2008): the best policy of the best model within intervals of rewards and transitions.",
 		intervalParams{Gamma: 0.99, Delta: 0.05, Scaling: 0.01},
 		func(p intervalParams, t finite.Task) (func() modelbased.Design, error) {
-			low, high, err := p.Bounds.of(t)
+			low, high, err := p.Bounds.Of(t)
 			subsets := float64(t.States)*math.Ln2 + math.Log1p(-math.Exp2(1-float64(t.States))) // ln(2^S−2)
 			return func() modelbased.Design {
 				m := &intervals{gamma: p.Gamma, top: t.LargestReturn(high, p.Gamma)}

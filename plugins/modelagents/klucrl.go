@@ -12,7 +12,7 @@ import (
 // klUCRLParams are the parameters of KL-UCRL.
 type klUCRLParams struct {
 	Sets
-	Bounds
+	finite.Bounds
 }
 
 // KLUCRL returns KL-UCRL (Filippi, Cappé & Garivier 2010) as a plugin. It is UCRL2 with

@@ -12,7 +12,7 @@ import (
 type mbieParams struct {
 	Gamma float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours."`
 	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, in units of the range of rewards. The theory requires √(ln(2SAm/δ)/2)/(1-gamma), where m is the number of visits after which a pair is no longer updated (Strehl & Littman 2008, Theorem 2). This is far too large in practice; the default is a choice of ours. It must be smaller in episodic tasks, as bonuses on a longer way count for 1/(1-gamma) steps."`
-	Bounds
+	finite.Bounds
 }
 
 // MBIEEB returns model-based interval estimation with exploration bonus (Strehl &
@@ -28,7 +28,7 @@ func MBIEEB() vector.Plugin {
 		"MBIE-EB (Strehl & Littman 2008): the best policy of the empirical model, with a bonus of β/√n.",
 		mbieParams{Gamma: 0.99, Beta: 0.1},
 		func(p mbieParams, t finite.Task) (func() modelbased.Design, error) {
-			low, high, err := p.Bounds.of(t)
+			low, high, err := p.Bounds.Of(t)
 			return func() modelbased.Design {
 				m := &mbie{gamma: p.Gamma, top: t.LargestReturn(high, p.Gamma), bonus: p.Beta * (high - low)}
 				d := modelbased.Stepwise(m, p.Gamma, high-low)

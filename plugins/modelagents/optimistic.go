@@ -15,7 +15,7 @@ type optimisticParams struct {
 	Retry     *float64 `json:"retry,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair after one try, which falls as 1/n. Its unit is the distance of the mean reward per step from the nearer of the smallest and the largest reward. It is multiplied by (1 + pairs seen with more than one outcome)/(1 + pairs tried twice or more). Default 0.5, or 0.5/(1-gamma) divided by the number of pairs of states and actions if that is more, since trying few pairs again costs a small part of the horizon. Both are choices of ours."`
 	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair after one try, which falls as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.03. With criterion run it is 0.16/√(1-gamma) divided by the square root of the number of pairs, if that is more, since later episodes are worth more than one episode. Both are choices of ours."`
 	Criterion string   `json:"criterion,omitempty" when:"gamma!=0" jsonschema:"enum=episode,enum=run" jsonschema_description:"What the agent maximises in episodic tasks. episode: the discounted return of the episode, in which time hardly matters. run: the discounted reward of the rest of the run, so the next episode follows an end, and a quick way to the end is worth more than a careful long one. If later episodes have a negative value, 0 is used. The default is a choice of ours."`
-	Bounds
+	finite.Bounds
 }
 
 // OptimisticModel returns an agent that plans with what it has seen of the task and
@@ -60,7 +60,7 @@ func OptimisticModel() vector.Plugin {
 				}
 			}
 			var err error
-			m.low, m.high, err = p.Bounds.of(t)
+			m.low, m.high, err = p.Bounds.Of(t)
 			m.top = t.LargestReturn(m.high, p.Gamma)
 			return func() modelbased.Design {
 				return modelbased.Stepwise(&optimisticModel{optimism: m}, m.gamma, m.high-m.low)

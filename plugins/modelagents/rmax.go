@@ -13,7 +13,7 @@ type rmaxParams struct {
 	Horizon int     `json:"horizon" jsonschema:"minimum=0" jsonschema_description:"T: follow the best policy for T steps, then plan for T more (Brafman & Tennenholtz 2002). 0: the best discounted policy (Kakade 2003); default as in Strehl, Li & Littman (2009)."`
 	Gamma   float64 `json:"gamma" when:"horizon=0" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount, with a horizon of 0; the default is a choice of ours."`
 	Refine  bool    `json:"refine" jsonschema_description:"Continue to learn about known pairs, and plan again when the visits to one have doubled. By default the estimates of a known pair are those of its first m visits, as in the paper."`
-	HighBound
+	finite.HighBound
 }
 
 // RMAX returns R-MAX (Brafman & Tennenholtz 2002) as a plugin. It follows the best
@@ -28,10 +28,10 @@ func RMAX() vector.Plugin {
 		"R-MAX (Brafman & Tennenholtz 2002): the best policy of a model in which every unknown pair pays the largest reward for ever.",
 		rmaxParams{M: 4, Gamma: 0.99},
 		func(p rmaxParams, t finite.Task) (func() modelbased.Design, error) {
-			if err := checkHorizon(p.Horizon, t); err != nil {
+			if err := finite.CheckHorizon(p.Horizon, t); err != nil {
 				return nil, err
 			}
-			high, err := p.HighBound.of(t)
+			high, err := p.HighBound.Of(t)
 			return func() modelbased.Design {
 				m := &modelbased.Known{Visits: float64(p.M), Outside: high, Forever: high}
 				if high < 0 && !t.Spec.Continuing {

@@ -50,7 +50,7 @@ func bonusPlugin(id, doc string, factor func(k float64) float64, draw func(rng *
 			d := modelbased.Episodic(&bonusModel{p: &p, factor: factor, draw: draw, pairs: make([]bonusPair, t.States*t.Actions)}, p.Horizon)
 			d.Epsilon, d.IgnoreLast = p.Epsilon, p.IgnoreLast
 			return d
-		}, checkHorizon(p.Horizon, t)
+		}, finite.CheckHorizon(p.Horizon, t)
 	})
 }
 

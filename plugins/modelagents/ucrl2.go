@@ -17,7 +17,7 @@ type Sets struct {
 type ucrl2Params struct {
 	Sets
 	Widths string `json:"widths,omitempty" jsonschema:"enum=jaksch,enum=tabularl" jsonschema_description:"Widths of the confidence sets of a pair seen n times. jaksch: √(7 ln(2SAt/δ)/(2n)) for its reward and √(14 S ln(2At/δ)/n) for its transitions, where t is the step; default of Jaksch et al. (2010, equations 3 and 4). tabularl: √(4 L/n) and √(4 S L/n), L = ln(2SA(k+1)/δ), where k is the number of the plan."`
-	Bounds
+	finite.Bounds
 }
 
 // UCRL2 returns UCRL2 (Jaksch, Ortner & Auer 2010) as a plugin. It follows the best
@@ -44,11 +44,11 @@ func UCRL2() vector.Plugin {
 var defaultSets = Sets{Delta: 0.05, Scaling: 1}
 
 // design returns what makes an agent with confidence sets for a task.
-func (p *Sets) design(b Bounds, t finite.Task, squares func(*confidence) (r, p float64), best func(*confidence, int, int, []float64) float64) (func() modelbased.Design, error) {
-	if err := checkHorizon(p.Horizon, t); err != nil {
+func (p *Sets) design(b finite.Bounds, t finite.Task, squares func(*confidence) (r, p float64), best func(*confidence, int, int, []float64) float64) (func() modelbased.Design, error) {
+	if err := finite.CheckHorizon(p.Horizon, t); err != nil {
 		return nil, err
 	}
-	low, high, err := b.of(t)
+	low, high, err := b.Of(t)
 	return func() modelbased.Design {
 		m := &confidence{p: p, low: low, span: high - low, pairs: make([]confidencePair, t.States*t.Actions), squares: squares, after: best}
 		if p.Horizon > 0 {

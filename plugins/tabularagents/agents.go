@@ -15,5 +15,5 @@ import (
 
 // Plugins returns every agent of the package.
 func Plugins() []vector.Plugin {
-	return lanes.Breaks(lanes.GreedyPlugins(QLearning(), SARSA(), DynaQ(), BootstrapQ(), BayesianQ()), breaks)
+	return lanes.Breaks(lanes.GreedyPlugins(QLearning(), SARSA(), DynaQ(), BootstrapQ(), BayesianQ(), UCBQ()), breaks)
 }

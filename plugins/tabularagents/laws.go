@@ -8,5 +8,10 @@ var breaks = map[string]map[string]string{
 	"rlrun/sarsa@1":       {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
 	"rlrun/dyna-q@1":      {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
 	"rlrun/bootstrap-q@1": {"duplicated-actions": lanes.Copies},
-	"rlrun/bayesian-q@1":  {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
+	"rlrun/ucb-q@1": {
+		"unreachable-states": "its bonus grows with the number of declared states",
+		"duplicated-actions": lanes.Copies,
+		"continuing-form":    "its values are of the steps of an episode",
+	},
+	"rlrun/bayesian-q@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 }

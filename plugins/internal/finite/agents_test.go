@@ -49,6 +49,7 @@ var variants = map[string][]string{
 		`{"replays":0,"members":1,"update":"all","low":0,"high":0}`,
 		`{"replays":0,"mask":0.3,"values":"actions"}`,
 	},
+	"ucb-q": {``, `{"horizon":3,"bonus":"bernstein","scaling":1}`},
 	"bootstrap-model": {
 		``,
 		`{"belief":"posterior","behaviour":"mean","rewards":"optimistic","members":3}`,
@@ -154,6 +155,11 @@ var wrong = []agenttest.Wrong{
 	{"ucrl2", `{"delta":1}`, "delta"},
 	{"ucrl2", `{"scaling":0}`, "scaling"},
 	{"ucrl2", `{"widths":"x"}`, "widths"},
+	{"ucb-q", `{"horizon":0}`, "horizon"},
+	{"ucb-q", `{"bonus":"x"}`, "bonus"},
+	{"ucb-q", `{"scaling":-1}`, "scaling"},
+	{"ucb-q", `{"delta":0}`, "delta"},
+	{"ucb-q", `{"reward_low":2,"reward_high":1}`, "reward_low"},
 	{"kl-ucrl", `{"scaling":0}`, "scaling"},
 	{"kl-ucrl", `{"widths":"jaksch"}`, "widths"},
 	{"ucrl2", `{"reward_low":2,"reward_high":1}`, "reward_low"},
@@ -227,7 +233,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucb-q", "ucbvi", "gaussian-psrl", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := agenttest.NewCaller(t, agents().Find(t, name), params)
