@@ -14,7 +14,7 @@ import (
 func TestGreedyActionsAreOptimal(t *testing.T) {
 	for agent, params := range map[string]string{
 		"psrl": `{"tau":0.01}`, "boss": `{"alpha":1,"visits":100}`, "gaussian-psrl": `{"scaling":50,"horizon":50}`, "ucbvi": `{"scaling":50,"horizon":50}`,
-		"ucrl2": ``, "kl-ucrl": ``, "mbie-eb": `{"beta":50}`, "beb": `{"beta":50}`, "optimistic-model": `{"beta":50}`,
+		"rlsvi": `{"sigma":50,"horizon":50}`, "ucrl2": ``, "kl-ucrl": ``, "mbie-eb": `{"beta":50}`, "beb": `{"beta":50}`, "optimistic-model": `{"beta":50}`,
 		"r-max": `{"m":5000}`, "e3": `{"m":5000}`, "bootstrap-model": `{"rewards":"optimistic"}`,
 	} {
 		t.Run(agent, func(t *testing.T) {

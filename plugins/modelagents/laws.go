@@ -11,6 +11,7 @@ var breaks = map[string]map[string]string{
 	"rlrun/boss@1":            {"unreachable-states": everyState, "duplicated-actions": lanes.Copies, "scaled-rewards": lanes.UnitPrior, "shifted-rewards": lanes.UnitPrior, "continuing-form": lanes.Ends},
 	"rlrun/bootstrap-model@1": {"unreachable-states": everyState, "duplicated-actions": lanes.Copies, "scaled-rewards": lanes.UnitPrior, "shifted-rewards": lanes.UnitPrior, "continuing-form": lanes.Ends},
 	"rlrun/gaussian-psrl@1":   {"unreachable-states": everyState, "duplicated-actions": lanes.Copies, "scaled-rewards": lanes.UnitPrior, "shifted-rewards": lanes.UnitPrior, "continuing-form": lanes.Ends},
+	"rlrun/rlsvi@1":           {"duplicated-actions": lanes.Copies, "scaled-rewards": lanes.UnitPrior, "shifted-rewards": lanes.UnitPrior, "continuing-form": lanes.Ends},
 	"rlrun/ucbvi@1": {
 		"unreachable-states": "the widths of its intervals grow with the number of declared states",
 		"duplicated-actions": lanes.Copies,

@@ -58,6 +58,7 @@ var variants = map[string][]string{
 		`{"update":"double-or-nothing","rewards":"pessimistic","gamma":0.5,"growth":0,"alpha":1,"members":2}`,
 	},
 	"mbie":          {``, `{"gamma":0.5,"scaling":1}`},
+	"rlsvi":         {``, `{"horizon":3,"sigma":1,"lambda":10}`},
 	"gaussian-psrl": {``, `{"horizon":3}`},
 	"ucbvi":         {``, `{"horizon":3,"scaling":0.1,"epsilon":0.2,"ignore_last":true}`},
 	"psrl": {
@@ -160,6 +161,9 @@ var wrong = []agenttest.Wrong{
 	{"ucb-q", `{"scaling":-1}`, "scaling"},
 	{"ucb-q", `{"delta":0}`, "delta"},
 	{"ucb-q", `{"reward_low":2,"reward_high":1}`, "reward_low"},
+	{"rlsvi", `{"horizon":0}`, "horizon"},
+	{"rlsvi", `{"sigma":0}`, "sigma"},
+	{"rlsvi", `{"lambda":0}`, "lambda"},
 	{"kl-ucrl", `{"scaling":0}`, "scaling"},
 	{"kl-ucrl", `{"widths":"jaksch"}`, "widths"},
 	{"ucrl2", `{"reward_low":2,"reward_high":1}`, "reward_low"},
@@ -233,7 +237,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucb-q", "ucbvi", "gaussian-psrl", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucb-q", "ucbvi", "gaussian-psrl", "rlsvi", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := agenttest.NewCaller(t, agents().Find(t, name), params)
