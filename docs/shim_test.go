@@ -128,7 +128,7 @@ func build(gotool, root, to, pkg string) error {
 func pass(name string, args []string) error {
 	cmd := exec.Command(name, args...)
 	// No plugins of the user's.
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(os.Getenv(binVariable)), "XDG_DATA_HOME=")
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(os.Getenv(binVariable)))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd.Run()
 }

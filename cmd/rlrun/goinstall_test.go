@@ -39,7 +39,7 @@ func TestGoInstall(t *testing.T) {
 	s := session{T: t, dir: t.TempDir(), cache: strings.TrimSpace(string(cache))}
 	proxy := filepath.Join(s.dir, "proxy")
 	bin := filepath.Join(s.dir, "bin")
-	s.env = append(os.Environ(), "HOME="+s.dir, "XDG_DATA_HOME=", "RLRUN_PLUGIN_PATH=", "GOBIN="+bin, "GOMODCACHE="+s.cache, "GOCACHE="+s.goEnv("GOCACHE"),
+	s.env = append(os.Environ(), "HOME="+s.dir, "RLRUN_PLUGIN_PATH=", "GOBIN="+bin, "GOMODCACHE="+s.cache, "GOCACHE="+s.goEnv("GOCACHE"),
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(s.cache)+"/cache/download", "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 
@@ -74,10 +74,11 @@ func TestGoInstall(t *testing.T) {
 	written = bytes.Replace(written, []byte("module rlrun-plugin-corridor"), []byte("module "+mine.Path), 1)
 	must.Do(t, os.WriteFile(filepath.Join(project, "go.mod"), written, 0o666))
 	s.publish(proxy, mine, project, []string{"go.mod", "go.sum", "main.go"})
-	s.run(s.dir, program, "plugin", "install", mine.Path+"@"+mine.Version)
-	if got := s.run(s.dir, program, "plugin", "list"); !strings.Contains(got, "share/rlrun/plugins/rlrun-plugin-corridor") {
+	s.run(s.dir, gotool, "install", mine.Path+"@"+mine.Version)
+	if got := s.run(s.dir, program, "plugin", "list"); !strings.Contains(got, filepath.Join(bin, "rlrun-plugin-corridor")) {
 		t.Errorf("the plugin is not listed:\n%s", got)
 	}
+	s.run(s.dir, program, "plugin", "lock", "corridor")
 	if lock, err := os.ReadFile(filepath.Join(s.dir, "rlrun.lock.yaml")); err != nil || !bytes.Contains(lock, []byte("rlrun-plugin-corridor: sha256:")) {
 		t.Errorf("the lock file is %s (%v)", lock, err)
 	}

@@ -41,26 +41,12 @@ type Found struct {
 	Args    []string `json:"args,omitempty"`    // arguments of the program
 }
 
-// DefaultDirs returns the directories of $RLRUN_PLUGIN_PATH, then
-// rlrun/plugins in the user's data directory ($XDG_DATA_HOME, ~/.local/share), then
-// those of $PATH. getenv is os.Getenv.
+// DefaultDirs returns the directories of $RLRUN_PLUGIN_PATH, then those of $PATH. getenv is
+// os.Getenv.
 func DefaultDirs(getenv func(string) string) []string {
 	directories := filepath.SplitList(getenv("RLRUN_PLUGIN_PATH"))
-	directories = append(directories, UserDir(getenv))
 	directories = append(directories, filepath.SplitList(getenv("PATH"))...)
 	return slices.DeleteFunc(directories, func(f string) bool { return f == "" })
-}
-
-// UserDir returns the directory of plugins that belongs to the user, rlrun/plugins in
-// the user's data directory ($XDG_DATA_HOME, ~/.local/share); "" if neither is known.
-func UserDir(getenv func(string) string) string {
-	if data := getenv("XDG_DATA_HOME"); data != "" {
-		return filepath.Join(data, "rlrun", "plugins")
-	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "share", "rlrun", "plugins")
-	}
-	return ""
 }
 
 // serveGymnasium is a program of Python that serves an environment of Gymnasium. With -m, or

@@ -95,9 +95,7 @@ func TestDefaultDirs(t *testing.T) {
 		env  map[string]string
 		want []string
 	}{
-		{"all", map[string]string{"RLRUN_PLUGIN_PATH": "/a:/b", "HOME": "/h", "PATH": "/bin::/sbin"},
-			[]string{"/a", "/b", "/h/.local/share/rlrun/plugins", "/bin", "/sbin"}},
-		{"data directory", map[string]string{"XDG_DATA_HOME": "/data", "HOME": "/h"}, []string{"/data/rlrun/plugins"}},
+		{"all", map[string]string{"RLRUN_PLUGIN_PATH": "/a:/b", "PATH": "/bin::/sbin"}, []string{"/a", "/b", "/bin", "/sbin"}},
 		{"nothing", nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -30,15 +30,14 @@ transport: process, as subprocesses. All others are separate programs.
 
 Configs and commands name a plugin by
   NAME             a bundled plugin; or the executable rlrun-plugin-NAME in
-                   $RLRUN_PLUGIN_PATH, in rlrun/plugins of the user's data directory
-                   or in $PATH
+                   $RLRUN_PLUGIN_PATH or $PATH
   a path           an executable
   a command line   such as "python grid.py"
   gymnasium:ID     an environment of Gymnasium; python3, or the interpreter that
                    $RLRUN_PYTHON names, needs the package rlrun`,
 		Example: "  rlrun plugin list\n  rlrun plugin inspect bernoulli-bandit",
 	}
-	return cli.Group(cmd, newList(app), newInspect(app), newCheck(app), newPlay(app), newNew(app), newInstall(app), newLock(app), newServe(app))
+	return cli.Group(cmd, newList(app), newInspect(app), newCheck(app), newPlay(app), newNew(app), newLock(app), newServe(app))
 }
 
 func newList(app *host.App) *cobra.Command {
