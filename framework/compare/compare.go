@@ -106,6 +106,19 @@ func Agents(inputs []*Input) []ComparedAgent {
 	return out
 }
 
+// Labels are those of Agents, by the names of each input's agents.
+func Labels(inputs []*Input) []map[string]string {
+	out := make([]map[string]string, len(inputs))
+	for _, a := range Agents(inputs) {
+		i := slices.Index(inputs, a.input)
+		if out[i] == nil {
+			out[i] = map[string]string{}
+		}
+		out[i][a.Agent] = a.Label
+	}
+	return out
+}
+
 func base(dir string) string {
 	dir = strings.TrimRight(dir, `/\`)
 	return dir[strings.LastIndexAny(dir, `/\`)+1:]

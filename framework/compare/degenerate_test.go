@@ -11,13 +11,12 @@ import (
 	"github.com/rlrun/rlrun/internal/must"
 )
 
-// texts returns the answer as the terminal, JSON and the page show it.
-func texts(t *testing.T, r *Result) (table, data, page string) {
+// texts returns the answer as the terminal and JSON show it.
+func texts(t *testing.T, r *Result) (table, data string) {
 	t.Helper()
-	var b, p strings.Builder
+	var b strings.Builder
 	must.Do(t, WriteTable(&b, r))
-	must.Do(t, WriteHTML(&p, r))
-	return b.String(), string(must.Get(json.Marshal(r))(t)), p.String()
+	return b.String(), string(must.Get(json.Marshal(r))(t))
 }
 
 // Two environments that rank three agents alike say little: one of six orders does. The
@@ -28,11 +27,9 @@ func TestFriedmanOfFewEnvironments(t *testing.T) {
 	if math.Abs(k.P-1./6) > 1e-12 || !k.Exact || !math.IsNaN(k.F) {
 		t.Errorf("%+v", k)
 	}
-	table, data, page := texts(t, r)
-	for name, text := range map[string]string{"table": table, "page": page} {
-		if !strings.Contains(text, "χ² = 4, p = 0.1667 (exact, of all arrangements of ranks)") || strings.Contains(text, "Inf") {
-			t.Errorf("%s: %s", name, text)
-		}
+	table, data := texts(t, r)
+	if !strings.Contains(table, "χ² = 4, p = 0.1667 (exact, of all arrangements of ranks)") || strings.Contains(table, "Inf") {
+		t.Error(table)
 	}
 	if !strings.Contains(data, `"f":null`) || !strings.Contains(data, `"p":0.1666`) || !strings.Contains(data, `"test":"exact, of all arrangements of ranks"`) {
 		t.Error(data)
@@ -63,9 +60,9 @@ func TestComparisonsOfFewRuns(t *testing.T) {
 		if c.P != want || !math.IsNaN(c.Difference.Low) || c.Reason != fewRuns || c.Better != "" {
 			t.Errorf("%d pairs: %+v", n, c)
 		}
-		table, data, page := texts(t, r)
+		table, data := texts(t, r)
 		note := "1 of 1 differences have no interval: at level 0.05 it takes 6 pairs of runs"
-		if !strings.Contains(table, note) || !strings.Contains(page, note) || !strings.Contains(data, note) || !strings.Contains(data, `"ci_low":null`) || !strings.Contains(data, `"reason":"too few runs`) {
+		if !strings.Contains(table, note) || !strings.Contains(data, note) || !strings.Contains(data, `"ci_low":null`) || !strings.Contains(data, `"reason":"too few runs`) {
 			t.Errorf("%d pairs: %s\n%s", n, table, data)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 // Overlay puts the statistics of several experiments into one summary, so that one
-// page can show them. labels has the new names of each summary's agents, in the order
-// of its Meta.Agents. No name may occur twice. Environments are the same if their
+// page can show them. labels has the new names of each summary's agents, by name; agents
+// without one are left out. No name may occur twice. Environments are the same if their
 // labels are. The grid is that of all experiments; curves are interpolated between
 // their own points. Differences to an experiment's first agent are left out.
-func Overlay(list []*Summary, labels [][]string) *Summary {
+func Overlay(list []*Summary, labels []map[string]string) *Summary {
 	out := &Summary{Meta: Meta{Optimum: map[string]float64{}, Tasks: map[string]Task{}}}
 	m := &out.Meta
 	var names, mixed []string
@@ -34,34 +34,44 @@ func Overlay(list []*Summary, labels [][]string) *Summary {
 		}
 	}
 	m.Name, m.Discount, m.Seed = strings.Join(names, ", "), list[0].Meta.Discount, list[0].Meta.Seed
-	m.Agents = slices.Concat(labels...)
 	out.Mixed = strings.Join(mixed, "; ")
 	slices.Sort(m.Grid)
 	m.Grid = slices.Compact(m.Grid)
 	for i, s := range list {
-		to := map[string]string{}
-		for k, agent := range s.Meta.Agents {
-			to[agent] = labels[i][k]
+		// known renames an agent, and says whether it is shown.
+		known := func(agent *string) (shown bool) {
+			*agent, shown = labels[i][*agent]
+			return shown
+		}
+		for _, agent := range s.Meta.Agents {
+			if known(&agent) {
+				m.Agents = append(m.Agents, agent)
+			}
 		}
 		for _, c := range s.Counts {
-			c.Agent = to[c.Agent]
-			out.Counts = append(out.Counts, c)
+			if known(&c.Agent) {
+				out.Counts = append(out.Counts, c)
+			}
 		}
 		for _, r := range s.Rows {
-			r.Agent, r.Difference = to[r.Agent], nil
-			out.Rows = append(out.Rows, r)
+			if r.Difference = nil; known(&r.Agent) {
+				out.Rows = append(out.Rows, r)
+			}
 		}
 		for _, c := range s.Curves {
-			c.Agent = to[c.Agent]
-			out.Curves = append(out.Curves, c.on(m.Grid))
+			if known(&c.Agent) {
+				out.Curves = append(out.Curves, c.on(m.Grid))
+			}
 		}
 		for _, f := range s.Failures {
-			f.Agent = to[f.Agent]
-			out.Failures = append(out.Failures, f)
+			if known(&f.Agent) {
+				out.Failures = append(out.Failures, f)
+			}
 		}
 		for _, c := range s.Choices {
-			c.Agent = to[c.Agent]
-			out.Choices = append(out.Choices, c)
+			if known(&c.Agent) {
+				out.Choices = append(out.Choices, c)
+			}
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func TestOverlay(t *testing.T) {
 		}
 		return must.Get(Aggregate(Meta{Name: name, Steps: grid[len(grid)-1], Grid: grid, Environments: envs, Agents: []string{"a"}, Runs: 3}, Sorted(recs)))(t)
 	}
-	s := Overlay([]*Summary{make("x", []int{2, 4, 8}, "e"), make("y", []int{3, 6}, "e", "f")}, [][]string{{"x:a"}, {"y:a"}})
+	s := Overlay([]*Summary{make("x", []int{2, 4, 8}, "e"), make("y", []int{3, 6}, "e", "f")}, []map[string]string{{"a": "x:a"}, {"a": "y:a"}})
 	if m := s.Meta; !slices.Equal(m.Grid, []int{2, 3, 4, 6, 8}) || !slices.Equal(m.Environments, []string{"e", "f"}) || m.Steps != 8 || len(s.Rows) != 3 || len(s.Counts) != 3 {
 		t.Errorf("%+v", m)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
@@ -170,7 +169,8 @@ type compareRow struct {
 	Wins        result.Number `json:"wins"`
 	P           result.Number `json:"p"`
 	Adjusted    result.Number `json:"adjusted"`
-	Verdict     int           `json:"v"` // 1: A is better, -1: worse, 0: not decided
+	Verdict     int           `json:"v"`      // 1: A is better, -1: worse, 0: not decided
+	Within      result.Number `json:"within"` // the margin, if A and B are equivalent, else null
 }
 
 // compareAggregates are over environments, by normalised scores: a number an agent;
@@ -253,7 +253,7 @@ func newPageData(s *result.Summary, page Page) *pageData {
 		d.Failures = append(d.Failures, pageFailure{f.Environment, f.Agent, f.Run, f.Steps, f.Error})
 	}
 	if page.Comparison != nil {
-		d.Comparison = newPageCompare(page.Comparison)
+		d.Comparison = newPageCompare(page.Comparison, environment, agent)
 	}
 	return d
 }
@@ -453,17 +453,19 @@ func (d *pageData) addProgress(s *result.Summary, running []result.Live, environ
 	d.Progress = p
 }
 
-func newPageCompare(r *compare.Result) *pageCompare {
-	labels := each.Of(r.Agents, func(a compare.ComparedAgent) string { return a.Label })
-	agent, environment := indices(labels), indices(r.Environments)
+func newPageCompare(r *compare.Result, environment, agent map[string]int) *pageCompare {
+	n := len(agent)
 	out := &pageCompare{Metric: r.Config.Metric, Method: compare.Method(r), Correction: string(r.Config.Correction),
 		Notes: append(append([]string{}, r.Notes...), r.Skipped...), Rows: []compareRow{}, Scales: []string{}, Improvements: []compareImprovement{},
-		Ranks: compare.RankSentence(r), Diagram: compare.CriticalDifferenceSVG(r), MeanRanks: nans(len(labels))}
+		Ranks: compare.RankSentence(r), Diagram: compare.CriticalDifferenceSVG(r), MeanRanks: nans(n)}
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
 		row := compareRow{Environment: environment[c.Environment], A: agent[c.A], B: agent[c.B], Runs: c.RunsText(),
 			Difference: digits(c.Difference.Value), Low: digits(c.Difference.Low), High: digits(c.Difference.High),
-			Wins: digits(c.WinRate), P: digits(c.P), Adjusted: digits(c.Adjusted)}
+			Wins: digits(c.WinRate), P: digits(c.P), Adjusted: digits(c.Adjusted), Within: result.Number(math.NaN())}
+		if c.Equivalent {
+			row.Within = digits(c.Margin)
+		}
 		switch c.Better {
 		case "":
 		case c.A:
@@ -478,7 +480,6 @@ func newPageCompare(r *compare.Result) *pageCompare {
 		return out
 	}
 	if len(o.Aggregates) > 0 {
-		n := len(labels)
 		a := &compareAggregates{IQM: nans(n), Low: nans(n), High: nans(n), Gap: nans(n), GapLow: nans(n), GapHigh: nans(n), Tau: o.Tau,
 			Profile: nans(n * len(o.Tau)), ProfileLow: nans(n * len(o.Tau)), ProfileHigh: nans(n * len(o.Tau))}
 		for k := range o.Aggregates {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 )
 
@@ -45,4 +47,25 @@ func Of(r *output.Results, compared bool) (p Page, err error) {
 		p.Comparison = found
 	}
 	return p, nil
+}
+
+// Together returns the numbers and the page of several experiments, or of some agents of one. inputs
+// are those of the experiments, and agents are called as compare.Agents says.
+func Together(inputs []*compare.Input, all []*output.Results) (*result.Summary, Page, error) {
+	if len(all) == 1 && inputs[0].Agents == nil {
+		p, err := Of(all[0], false)
+		return all[0].Summary, p, err
+	}
+	p := Page{Command: "rlrun compare", Together: true}
+	var summaries []*result.Summary
+	for _, r := range all {
+		part, err := Of(r, false)
+		if err != nil {
+			return nil, p, err
+		}
+		p.Config += "# " + r.Dir.Path + "\n" + part.Config + "\n"
+		p.Command += " " + r.Dir.Path
+		summaries = append(summaries, r.Summary)
+	}
+	return result.Overlay(summaries, compare.Labels(inputs)), p, nil
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +17,11 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -262,6 +267,44 @@ func TestPageData(t *testing.T) {
 	if ms := d.Metrics; len(ms) != 1 || ms[0].ID != result.Regret || ms[0].Better != -1 {
 		t.Errorf("chosen metrics: %v", ms)
 	}
+}
+
+// The page of some agents of two experiments has their labels, curves, and comparisons.
+func TestTogether(t *testing.T) {
+	results := func() *output.Results {
+		var recs []result.Record
+		for run := range 8 {
+			for a, agent := range []string{"a", "b"} {
+				recs = append(recs, outputtest.OK("e", agent, run, float64(10*a+run%3)))
+			}
+		}
+		r := outputtest.Results(t, result.Meta{Name: "x", Environments: []string{"e"}, Agents: []string{"a", "b"}, Grid: []int{1}, Steps: 1, Runs: 8, Seed: 1}, recs...)
+		must.Do(t, os.WriteFile(filepath.Join(r.Dir.Path, store.ConfigFile), []byte("steps: 1\n"), 0o666))
+		return r
+	}
+	one, two := results(), results()
+	one.Dir.Path, two.Dir.Path = must.Get(link(t, one.Dir.Path, "one"))(t), must.Get(link(t, two.Dir.Path, "two"))(t)
+	inputs := []*compare.Input{{Dir: one.Dir.Path, Summary: one.Summary}, {Dir: two.Dir.Path, Summary: two.Summary, Agents: []string{"b"}}}
+	found := must.Get(compare.Compare(inputs, compare.Config{Metric: result.Reward, Pairs: "one:a,two:b", Alpha: 0.05, Correction: compare.Holm}))(t)
+	s, p, err := Together(inputs, []*output.Results{one, two})
+	must.Do(t, err)
+	p.Comparison = found
+	d := embedded(t, render(t, s, p))
+	if want := []string{"one:a", "one:b", "two:b"}; !slices.Equal(d.Agents, want) {
+		t.Fatalf("agents %q, want %q", d.Agents, want)
+	}
+	if rows := d.Comparison.Rows; len(rows) != 1 || d.Agents[rows[0].A] != "one:a" || d.Agents[rows[0].B] != "two:b" || rows[0].Difference != -10 || rows[0].Verdict != -1 {
+		t.Errorf("comparisons %+v", rows)
+	}
+	if mean := d.Rows[0].Mean; len(mean) != 3 || mean[0]+10 != mean[2] || mean[1] != mean[2] {
+		t.Errorf("means %v", mean)
+	}
+}
+
+// link names a directory.
+func link(t *testing.T, to, name string) (string, error) {
+	from := filepath.Join(t.TempDir(), name)
+	return from, os.Symlink(to, from)
 }
 
 // Bands stay within what a metric can be.

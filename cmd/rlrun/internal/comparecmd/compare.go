@@ -18,8 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/output"
+	"github.com/rlrun/rlrun/framework/output/page"
 	"github.com/rlrun/rlrun/framework/output/sqlite"
-	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
 
@@ -112,7 +113,7 @@ func New(*host.App) *cobra.Command {
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.noFiles, "no-files", false, "write no comparisons.csv and no table into DIR")
 	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
-	fs.StringVar(&o.html, "html", "", "also write a page with diagrams to `FILE`")
+	fs.StringVar(&o.html, "html", "", "also write the report page with these comparisons to `FILE`")
 	return cmd
 }
 
@@ -120,7 +121,7 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	if o.json && o.latex {
 		return cli.Usagef("--json and --latex cannot be used together: give one")
 	}
-	chosen, inputs, declared, err := o.read(cmd, args)
+	results, inputs, err := o.read(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -132,10 +133,12 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	if o.Margins, err = amounts("--margin", o.margins); err != nil {
 		return err
 	}
-	for _, config := range declared {
-		for env, r := range config.Scores {
-			if _, ok := o.Scores[env]; !ok && config.Metric == o.Metric { // another metric has another scale
-				o.Scores[env] = r
+	for _, r := range results {
+		if config := r.Plan.Config.Compare; config != nil && config.Metric == o.Metric { // another metric has another scale
+			for env, r := range config.Scores {
+				if _, ok := o.Scores[env]; !ok {
+					o.Scores[env] = r
+				}
 			}
 		}
 	}
@@ -145,7 +148,7 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		return refused(err)
 	}
 	// The answer is shown, whether or not the directory can be written to.
-	return errors.Join(o.show(cmd.OutOrStdout(), r), o.write(chosen[0].dir, r))
+	return errors.Join(o.show(cmd.OutOrStdout(), r), o.write(results, inputs, r))
 }
 
 // refused is the error of a comparison in the words of the command line.
@@ -156,35 +159,39 @@ func refused(err error) error {
 	return cli.Usage(err)
 }
 
-// read reads the directories, and fills in the options that their configs declare. declared are
-// the comparisons of the configs that have them.
-func (o *options) read(cmd *cobra.Command, args []string) (chosen []choice, inputs []*compare.Input, declared []*plan.Compare, err error) {
+// read reads the directories, and fills in the options that their configs declare.
+func (o *options) read(cmd *cobra.Command, args []string) (results []*output.Results, inputs []*compare.Input, err error) {
 	if o.against != "" && o.Pairs != "" {
-		return nil, nil, nil, cli.Usagef("--against and --pairs cannot be used together: give one")
+		return nil, nil, cli.Usagef("--against and --pairs cannot be used together: give one")
 	}
 	if o.against != "" {
 		o.Pairs = "against " + o.against
 	}
-	if chosen, err = choose(args); err != nil {
-		return nil, nil, nil, err
+	chosen, err := choose(args)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, c := range chosen {
-		in, config, err := read(c.dir)
+		r, err := host.ReadResults(c.dir, o.html != "")
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
+		}
+		in, err := input(c.dir, r)
+		if err != nil {
+			return nil, nil, err
 		}
 		for _, agent := range c.agents {
 			if all := in.Summary.Meta.Agents; !slices.Contains(all, agent) {
-				return nil, nil, nil, cli.Usagef("%s has no agent called %q%s", c.dir, agent, cli.Suggest(agent, all, ""))
+				return nil, nil, cli.Usagef("%s has no agent called %q%s", c.dir, agent, cli.Suggest(agent, all, ""))
 			}
 		}
 		in.Agents = c.agents
-		inputs = append(inputs, in)
+		inputs, results = append(inputs, in), append(results, r)
+		config := r.Plan.Config.Compare
 		if config == nil {
 			continue
 		}
 		// What the configs declare, the first one's, wins over the defaults.
-		declared = append(declared, config)
 		o.metric, o.Pairs = cmp.Or(o.metric, string(config.Metric)), cmp.Or(o.Pairs, config.Pairs)
 		if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
 			o.Alpha = config.Alpha
@@ -195,7 +202,7 @@ func (o *options) read(cmd *cobra.Command, args []string) (chosen []choice, inpu
 	if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
 		o.Alpha = compare.DefaultAlpha
 	}
-	return chosen, inputs, declared, nil
+	return results, inputs, nil
 }
 
 // show prints the result of a comparison.
@@ -323,19 +330,15 @@ func usual(s *result.Summary) result.Metric {
 	return result.Reward
 }
 
-// read reads an output directory, and what its config says of comparisons.
-func read(dir string) (*compare.Input, *plan.Compare, error) {
-	r, err := host.ReadResults(dir, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	in := &compare.Input{Dir: dir, Summary: r.Summary}
+// input is what is compared of an output directory.
+func input(dir string, r *output.Results) (in *compare.Input, err error) {
+	in = &compare.Input{Dir: dir, Summary: r.Summary}
 	if in.Streams, in.Code, err = r.Dir.Tasks(r.Plan); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	provenance, err := r.Dir.Provenance()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if provenance.Program != "" {
 		in.Program = fmt.Sprintf("rlrun %s (program %s)", provenance.Rlrun, provenance.Program)
@@ -343,12 +346,12 @@ func read(dir string) (*compare.Input, *plan.Compare, error) {
 	if s := r.Plan.Sequential(); s != nil {
 		in.Metric, in.Alpha, in.Until = s.Metric, s.Alpha, r.Decision.Progress
 	}
-	return in, r.Plan.Config.Compare, nil
+	return in, nil
 }
 
 // write writes the files that a comparison leaves.
-func (o *options) write(dir string, r *compare.Result) error {
-	if !o.noFiles {
+func (o *options) write(results []*output.Results, inputs []*compare.Input, r *compare.Result) error {
+	if dir := inputs[0].Dir; !o.noFiles {
 		if err := writeInto(dir, r); err != nil {
 			return fmt.Errorf("%w; --no-files writes nothing into %s", err, dir)
 		}
@@ -356,7 +359,12 @@ func (o *options) write(dir string, r *compare.Result) error {
 	if o.html == "" {
 		return nil
 	}
-	return cli.WriteFile(o.html, func(w io.Writer) error { return compare.WriteHTML(w, r) })
+	summary, shown, err := page.Together(inputs, results)
+	if err != nil {
+		return err
+	}
+	shown.Comparison = r
+	return cli.WriteFile(o.html, func(w io.Writer) error { return page.WriteHTML(w, summary, shown) })
 }
 
 func writeInto(dir string, r *compare.Result) error {

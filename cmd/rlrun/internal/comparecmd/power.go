@@ -59,7 +59,7 @@ func NewPower(*host.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, inputs, _, err := o.read(cmd, dirs)
+			_, inputs, err := o.read(cmd, dirs)
 			if err != nil {
 				return err
 			}

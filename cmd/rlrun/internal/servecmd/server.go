@@ -342,32 +342,17 @@ func one(r *output.Results) (*snapshot, error) {
 // of agents there.
 func overlay(all []*output.Results, running [][]result.Live) (*snapshot, error) {
 	var inputs []*compare.Input
-	var summaries []*result.Summary
 	for _, r := range all {
 		inputs = append(inputs, &compare.Input{Dir: r.Dir.Path, Summary: r.Summary})
-		summaries = append(summaries, r.Summary)
 	}
-	names := compare.Agents(inputs) // DIR:AGENT, in the order of inputs
-	labels := make([][]string, len(all))
-	shown := page.Page{Notices: []string{together}, Command: "rlrun compare", Together: true}
-	for i, r := range all {
-		to := map[string]string{}
-		for range r.Summary.Meta.Agents {
-			labels[i] = append(labels[i], names[0].Label)
-			to[names[0].Agent] = names[0].Label
-			names = names[1:]
-		}
+	for i, labels := range compare.Labels(inputs) {
 		for _, process := range running[i] {
 			for k := range process.Cells {
-				process.Cells[k].Agent = to[process.Cells[k].Agent]
+				process.Cells[k].Agent = labels[process.Cells[k].Agent]
 			}
 		}
-		part, err := page.Of(r, false)
-		if err != nil {
-			return nil, err
-		}
-		shown.Config += "# " + r.Dir.Path + "\n" + part.Config + "\n"
-		shown.Command += " " + r.Dir.Path
 	}
-	return &snapshot{summary: result.Overlay(summaries, labels), page: shown}, nil
+	summary, shown, err := page.Together(inputs, all)
+	shown.Notices = append(shown.Notices, together)
+	return &snapshot{summary: summary, page: shown}, err
 }

@@ -979,7 +979,7 @@
       first: rows.length > 100 ? Math.max(10, Math.min(50, rows.filter((r) => r.v !== 0).length)) : undefined,
       columns: [
         { title: "A", value: (r) => D.agents[r.a], text: true },
-        { title: "Verdict", value: (r) => verdict(r.v), text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
+        { title: "Verdict", value: (r) => r.within == null ? verdict(r.v) : `${r.v ? verdict(r.v) : "equivalent"}, within ±${num(r.within)}`, text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
         { title: "B", value: (r) => D.agents[r.b], text: true },
         { title: "Environment", value: (r) => D.environments[r.e], text: true }, { title: "Runs", value: (r) => Number.parseInt(r.runs), show: (r) => r.runs },
         { title: "Difference", value: (r) => r.d, show: (r) => estimate(r.d ?? NaN, r.low ?? NaN, r.high ?? NaN) },
