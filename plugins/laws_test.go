@@ -19,11 +19,11 @@ import (
 // Every bundled agent follows the laws of agents, or says that it breaks them by
 // design, and why.
 func TestAgentsFollowTheLaws(t *testing.T) {
-	params := map[string]json.RawMessage{"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`)}
+	params := map[string]json.RawMessage{"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`), "rlrun/bamcp@1": json.RawMessage(`{"simulations":5,"depth":8}`)}
 	slow := map[string]bool{ // seconds each
 		"rlrun/bayesian-q@1": true, "rlrun/psrl@1": true, "rlrun/boss@1": true, "rlrun/bootstrap-model@1": true,
 		"rlrun/mbie@1": true, "rlrun/mbie-eb@1": true, "rlrun/beb@1": true, "rlrun/optimistic-model@1": true, "rlrun/threshold-model@1": true,
-		"rlrun/bootstrap-q@1": true,
+		"rlrun/bootstrap-q@1": true, "rlrun/bamcp@1": true,
 	}
 	linear := map[string]bool{"rlrun/sarsa-linear@1": true, "rlrun/bootstrap-linear@1": true}
 	for _, p := range All() {

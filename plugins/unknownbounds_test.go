@@ -84,7 +84,7 @@ func TestBoundsLeftOutAreUnknown(t *testing.T) {
 		if got := must.Get(play(env, "threshold-model"))(t); !slices.EqualFunc(got, unknown, slices.Equal) {
 			t.Errorf("%s: threshold-model earns %v, and %v with infinite bounds", name, got, unknown)
 		}
-		for _, agent := range []string{"ucb-q", "ucrl2", "kl-ucrl", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3"} {
+		for _, agent := range []string{"ucb-q", "ucrl2", "kl-ucrl", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3", "bamcp"} {
 			if _, err := play(env, agent); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("%s: %s: %v, want a refusal", name, agent, err)
 			}

@@ -15,5 +15,5 @@ import (
 
 // Plugins returns every agent of the package.
 func Plugins() []vector.Plugin {
-	return lanes.Breaks([]vector.Plugin{PSRL(), BOSS(), GaussianPSRL(), RLSVI(), UCBVI(), BootstrapModel(), UCRL2(), KLUCRL(), MBIE(), MBIEEB(), BEB(), OptimisticModel(), RMAX(), E3()}, breaks)
+	return lanes.Breaks([]vector.Plugin{PSRL(), BOSS(), GaussianPSRL(), RLSVI(), UCBVI(), BootstrapModel(), UCRL2(), KLUCRL(), MBIE(), MBIEEB(), BEB(), OptimisticModel(), RMAX(), E3(), BAMCP()}, breaks)
 }

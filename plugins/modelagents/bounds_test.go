@@ -17,7 +17,7 @@ import (
 func TestBoundsOnRewards(t *testing.T) {
 	unbounded := agenttest.Finite
 	unbounded.RewardLow, unbounded.RewardHigh = math.Inf(-1), math.Inf(1)
-	for _, agent := range []string{"ucrl2", "kl-ucrl", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3"} {
+	for _, agent := range []string{"ucrl2", "kl-ucrl", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3", "bamcp"} {
 		_, err := find(t, agent).OpenAgent(t.Context(), nil, unbounded, 1)
 		names, params := "reward_low and reward_high", `{"reward_low":0,"reward_high":1}`
 		switch agent {

@@ -39,6 +39,7 @@ var breaks = map[string]map[string]string{
 		"continuing-form":    lanes.Ends,
 	},
 	"rlrun/r-max@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
+	"rlrun/bamcp@1": {"unreachable-states": everyState, "duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 	"rlrun/e3@1": {
 		"duplicated-actions": lanes.Copies,
 		"relabelled-actions": "among actions that reach an unknown state with the same probability it takes the first",

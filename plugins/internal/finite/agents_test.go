@@ -74,6 +74,7 @@ var variants = map[string][]string{
 	"mbie-eb":          {``, `{"gamma":0.5,"beta":3}`},
 	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`, `{"criterion":"episode"}`},
 	"r-max":            {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
+	"bamcp":            {`{"simulations":3,"depth":5}`, `{"simulations":8,"depth":3,"gamma":1,"rollout":0}`},
 	"e3":               {``, `{"m":1,"horizon":3,"gamma":1}`},
 }
 
@@ -164,6 +165,12 @@ var wrong = []agenttest.Wrong{
 	{"rlsvi", `{"horizon":0}`, "horizon"},
 	{"rlsvi", `{"sigma":0}`, "sigma"},
 	{"rlsvi", `{"lambda":0}`, "lambda"},
+	{"bamcp", `{"simulations":0}`, "simulations"},
+	{"bamcp", `{"depth":0}`, "depth"},
+	{"bamcp", `{"exploration":0}`, "exploration"},
+	{"bamcp", `{"alpha":0}`, "alpha"},
+	{"bamcp", `{"weight":0}`, "weight"},
+	{"bamcp", `{"rollout":2}`, "rollout"},
 	{"kl-ucrl", `{"scaling":0}`, "scaling"},
 	{"kl-ucrl", `{"widths":"jaksch"}`, "widths"},
 	{"ucrl2", `{"reward_low":2,"reward_high":1}`, "reward_low"},
@@ -237,7 +244,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucb-q", "ucbvi", "gaussian-psrl", "rlsvi", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucb-q", "ucbvi", "gaussian-psrl", "rlsvi", "bamcp", "ucrl2", "kl-ucrl", "mbie-eb", "beb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := agenttest.NewCaller(t, agents().Find(t, name), params)
