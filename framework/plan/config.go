@@ -156,9 +156,6 @@ type Limits struct {
 	Open string `json:"open,omitempty" jsonschema:"default=5m"`
 	// Call is the time limit of one call. Default: 30s.
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
-	// Memory is the limit of memory of the process and the processes that it starts, such
-	// as 2GiB. rlrun checks 50 times per second. Linux only. Default: no limit.
-	Memory string `json:"memory,omitempty"`
 	// Retries is the number of times that a failed batch of runs is tried again, on a
 	// fresh process, before the run that fails is searched for. Default: 1.
 	Retries *int `json:"retries,omitempty" jsonschema:"minimum=0,maximum=1000,default=1"`
@@ -169,7 +166,7 @@ type Limits struct {
 
 // OfProcesses returns a key that is given and limits processes; "" if there is none.
 func (l *Limits) OfProcesses() string {
-	for _, k := range [][2]string{{l.Start, "start"}, {l.Open, "open"}, {l.Call, "call"}, {l.Memory, "memory"}} {
+	for _, k := range [][2]string{{l.Start, "start"}, {l.Open, "open"}, {l.Call, "call"}} {
 		if k[0] != "" {
 			return k[1]
 		}
@@ -184,7 +181,7 @@ func (l *Limits) Over(base Limits) Limits {
 	}
 	return Limits{
 		Start: cmp.Or(l.Start, base.Start), Open: cmp.Or(l.Open, base.Open), Call: cmp.Or(l.Call, base.Call),
-		Memory: cmp.Or(l.Memory, base.Memory), Retries: cmp.Or(l.Retries, base.Retries), GiveUp: cmp.Or(l.GiveUp, base.GiveUp),
+		Retries: cmp.Or(l.Retries, base.Retries), GiveUp: cmp.Or(l.GiveUp, base.GiveUp),
 	}
 }
 

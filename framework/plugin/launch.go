@@ -62,10 +62,6 @@ type LaunchConfig struct {
 	// CloseTimeout is how long the process may take to end in good order before
 	// it is killed. Default: 2 s.
 	CloseTimeout time.Duration
-	// Memory bounds the main memory, in bytes, that the process and those that it
-	// starts may hold together. The host looks every 20 ms and kills a process that holds
-	// more. Linux only; on other systems Launch refuses it. Default: no limit.
-	Memory int64
 	// StderrLines is how many of the last lines of the plugin's standard error
 	// its errors show. Default: 20.
 	StderrLines int
@@ -106,9 +102,6 @@ func Launch(ctx context.Context, options LaunchConfig) (*Process, error) {
 	path, err := exec.LookPath(o.Command)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return fail(errors.Unwrap(err))
-	}
-	if o.Memory > 0 && !subprocess.CanLimitMemory {
-		return fail(errors.New("memory can be limited on Linux only"))
 	}
 	var files startFiles
 	if !o.Self {
@@ -158,7 +151,6 @@ func Launch(ctx context.Context, options LaunchConfig) (*Process, error) {
 		given = append(given, "RLRUN_GUEST="+o.Guest)
 	}
 	sub := subprocess.New(cmd, t)
-	sub.LimitMemory(o.Memory)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake(),
 		VersionedPlugins: wire.Versions(ProtocolVersion, nil),
@@ -186,9 +178,6 @@ func Launch(ctx context.Context, options LaunchConfig) (*Process, error) {
 	if err == nil && socket != nil && socket.Greeted() {
 		kept = true
 		err = p.stepOver(socket)
-	}
-	if err == nil {
-		err = sub.CheckMemory() // one that is too large at all is told of now
 	}
 	if err == nil {
 		if err = checkRequires(p.description.Requires, Release); err == nil {

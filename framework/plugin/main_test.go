@@ -1,7 +1,6 @@
 package plugin_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -248,11 +247,6 @@ func (f *faults) strike() error {
 		for range 64 {
 			syscall.Write(1, []byte(strings.Repeat("y", 1<<17)))
 			syscall.Write(2, []byte(strings.Repeat("z", 1<<17)))
-		}
-	case "hog":
-		fmt.Fprintln(os.Stderr, "still hungry")
-		for hoard := [][]byte{}; ; {
-			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
 		}
 	default:
 		fmt.Fprintln(os.Stderr, "here it comes")

@@ -74,7 +74,6 @@ func TestPythonFaults(t *testing.T) {
 		{fault: "stop", is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
 		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
 		{fault: "sleep", is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
-		{fault: "hog", is: plugin.ErrDied, lane: -1, text: "memory, its limit is 200 MiB", tail: "still hungry", dies: true},
 		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
 		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
 		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},

@@ -17,7 +17,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("environments: [{plugin: a, sweep: {.: [1]}}]\nagents: [{plugin: b}]\n"))
 	f.Add([]byte("a: &a [*a]\nb: {<<: *a}"))
 	f.Add([]byte("? [x]\n: !!binary aGVsbG8=\n---\n- 1"))
-	f.Add([]byte("runs: 1e400\nsteps: .nan\nenvironments: {}\nagents: ~\nlimits: {memory: 1EiB, call: -1s}\n\x1b]0;x\a"))
+	f.Add([]byte("runs: 1e400\nsteps: .nan\nenvironments: {}\nagents: ~\nlimits: {open: soon, call: -1s}\n\x1b]0;x\a"))
 	configs, err := filepath.Glob("../../../configs/*.yaml")
 	if err != nil || len(configs) == 0 {
 		f.Fatal("no configs: ", err)

@@ -73,11 +73,6 @@ class Faults:
                     pass
             case "sleep":
                 time.sleep(1000)
-            case "hog":
-                print("still hungry", file=sys.stderr, flush=True)
-                hoard = []
-                while True:
-                    hoard.append(b"\1" * (1 << 20))
             case "stdout":
                 print("printed to standard output")
                 os.write(1, b"y" * (1 << 20))

@@ -91,8 +91,8 @@ func (c *Catalogue) pairable(env, agent plan.Component) (found plugin.Found, err
 		return found, fmt.Errorf("the agent is no file of Python that %s runs", with.Command)
 	case agent.Exploration != nil:
 		return found, errors.New("the host decides when the agent explores")
-	case limits != agent.Limits.Over(c.limits) || limits.Memory != "":
-		return found, errors.New("their limits differ, or there is one on memory")
+	case limits != agent.Limits.Over(c.limits):
+		return found, errors.New("their limits differ")
 	}
 	return found, nil
 }

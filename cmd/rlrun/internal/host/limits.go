@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 )
-
-// leastMemory is less than any program that speaks gRPC can do with.
-const leastMemory = 1 << 20
 
 // launchOptions reads limits. Its error is a *plan.FieldError.
 func launchOptions(l plan.Limits) (o plugin.LaunchConfig, err error) {
@@ -25,13 +20,6 @@ func launchOptions(l plan.Limits) (o plugin.LaunchConfig, err error) {
 		}
 		if *t.to, err = time.ParseDuration(t.text); err != nil || *t.to <= 0 {
 			return o, plan.At(fmt.Errorf("must be a time such as 10s or 2m, not %q", t.text), t.key)
-		}
-	}
-	if l.Memory != "" {
-		bytes, err := humanize.ParseBytes(l.Memory)
-		o.Memory = int64(bytes)
-		if err != nil || o.Memory < leastMemory {
-			return o, plan.At(fmt.Errorf("must be an amount of at least 1MiB, such as 2GiB, not %q", l.Memory), "memory")
 		}
 	}
 	return o, nil

@@ -31,13 +31,11 @@ type Subprocess struct {
 	stdout, stderr *io.PipeReader // what go-plugin reads: the handshake alone, and everything
 	outlet, errlet *io.PipeWriter
 	version        chan string // gets the protocol version of the handshake, when it comes
-	memoryLimit    int64       // bytes; 0: none
 
-	mu      sync.Mutex
-	killed  bool
-	overrun string        // how the process broke its limit of memory
-	done    chan struct{} // closed when the process has ended and its output been read
-	err     error         // then: how it ended
+	mu     sync.Mutex
+	killed bool
+	done   chan struct{} // closed when the process has ended and its output been read
+	err    error         // then: how it ended
 }
 
 var _ runner.Runner = (*Subprocess)(nil)
@@ -77,9 +75,6 @@ func (s *Subprocess) live(started chan<- error) {
 	if err == nil {
 		guardGroup(s.cmd.Process.Pid)
 		raiseOOMScore(s.cmd.Process.Pid)
-		if s.memoryLimit > 0 {
-			go s.watchMemory()
-		}
 		if err = s.cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
 			err = nil
 		}
@@ -114,12 +109,11 @@ func (s *Subprocess) Kill(context.Context) error {
 	return killGroup(s.cmd.Process)
 }
 
-// Killed says whether Kill ended the process, and not for its memory. It requires
-// Done to be closed.
+// Killed says whether Kill ended the process. It requires Done to be closed.
 func (s *Subprocess) Killed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.killed && s.overrun == "" && wasKilled(s.cmd.ProcessState)
+	return s.killed && wasKilled(s.cmd.ProcessState)
 }
 
 // Done is closed when the process has ended and its output has been read.
@@ -130,8 +124,6 @@ func (s *Subprocess) Ending() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.overrun != "":
-		return s.overrun
 	case s.err == nil:
 		return "exit status 0"
 	case !s.killed && wasKilled(s.cmd.ProcessState):
