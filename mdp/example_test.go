@@ -153,7 +153,7 @@ func ExampleParseModel() {
 }`))
 	fmt.Println(err)
 	// Output:
-	// mdp: line 4, column 26: transitions[1]: want a number, got the string "0.5"
+	// mdp: line 4, column 19: transitions[1]: want a number, got the string "0.5"
 }
 
 // A chain that alternates between two states never forgets which one it was in

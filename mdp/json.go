@@ -1,7 +1,6 @@
 package mdp
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -29,15 +28,14 @@ import (
 // is about. Memory grows with the length of the input, never with what it claims
 // its size to be.
 func ParseModel(r io.Reader) (*Tabular, error) {
-	text := bufio.NewReader(r)
-	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // some editors begin UTF-8 with it
-		_, _ = text.Discard(3) // which were there
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("mdp: %w", err)
 	}
-	lines := &lineCounter{r: text}
-	p := parser{dec: json.NewDecoder(lines), at: map[string][]int64{}}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // with which some editors begin UTF-8
+	p := parser{data: data, dec: json.NewDecoder(bytes.NewReader(data)), at: map[string][]int{}}
 	p.dec.UseNumber()
-	err := p.model()
-	if err == nil {
+	if err = p.model(); err == nil {
 		m, bad := NewModel(p.d)
 		if bad == nil {
 			return m, nil
@@ -47,12 +45,12 @@ func ParseModel(r io.Reader) (*Tabular, error) {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		p.offset, err = lines.read, errors.New("the input ends inside the model")
+		p.offset, err = len(data), errors.New("the input ends inside the model")
 	case errors.As(err, &syntax):
-		p.offset = max(p.dec.InputOffset(), syntax.Offset-1)
+		p.offset = max(p.offset, int(syntax.Offset)-1)
 	}
-	line, column := lines.position(p.offset)
-	return nil, fmt.Errorf("mdp: line %d, column %d: %w", line, column, err)
+	before := data[:p.offset]
+	return nil, fmt.Errorf("mdp: line %d, column %d: %w", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'), err)
 }
 
 // UnmarshalJSON reads what ParseModel reads, and fails as it does.

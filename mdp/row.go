@@ -61,14 +61,6 @@ func (r *Row) fail(err error) {
 	}
 }
 
-// rowFault is a fault of a row in what a list of the definition says of it.
-type rowFault struct {
-	list string
-	err  error
-}
-
-func (e *rowFault) Error() string { return e.err.Error() }
-
 // finish sorts and merges the successors, checks the row, and rescales it if it does not
 // sum to one. It returns what checkRow does. A row without successors is that of an action
 // that the state lacks.
@@ -77,14 +69,9 @@ func (r *Row) finish(states int) (sum float64, err error) {
 		return 0, r.bad
 	}
 	if len(r.next) == 0 {
-		lack := errors.New("no transition is given, so the state lacks the action")
 		switch {
-		case r.paid:
-			return 0, &rowFault{"rewards", lack}
-		case r.Noise.SD != 0:
-			return 0, &rowFault{"noise", lack}
-		case r.Noise.Bernoulli:
-			return 0, &rowFault{"bernoulli", lack}
+		case r.paid || r.Noise != Noise{}:
+			return 0, errors.New("no transition is given, so the state lacks the action")
 		case r.never:
 			return 0, errors.New("probabilities sum to 0, not 1")
 		}
@@ -126,19 +113,19 @@ func (r *Row) finish(states int) (sum float64, err error) {
 			r.varying = true
 		}
 		if math.Abs(x) > 1e300 { // so that no sum of a few overflows
-			return 0, &rowFault{"rewards", fmt.Errorf("reward %v is too large", x)}
+			return 0, fmt.Errorf("reward %v is too large", x)
 		}
 	}
 	if !(r.Noise.SD >= 0) || math.IsInf(r.Noise.SD, 0) {
-		return 0, &rowFault{"noise", fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)}
+		return 0, fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)
 	}
 	if r.Noise.Bernoulli {
 		if r.Noise.SD != 0 {
-			return 0, &rowFault{"noise", fmt.Errorf("a Bernoulli reward has no Gaussian noise")}
+			return 0, fmt.Errorf("a Bernoulli reward has no Gaussian noise")
 		}
 		for _, x := range r.reward {
 			if x < 0 || x > 1 {
-				return 0, &rowFault{"bernoulli", fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)}
+				return 0, fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)
 			}
 		}
 	}
