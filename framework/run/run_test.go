@@ -408,7 +408,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 	if _, err := prepare(t, plantest.Compile(t, func(c *plan.Config) {
 		c.Runs, c.Workers, c.Transport = 30, 7, plan.Process
-		c.Agents[1].Limits = &plan.Limits{Memory: "1GiB"}
+		c.Agents[1].Limits = &plan.Limits{Call: "5s"}
 	}), dir, true, store.Session{}); err != nil {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}
