@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func playMasked(t *testing.T, env vector.Environment, agent vector.Agent, steps 
 // a line that names agents which read masks.
 func TestMasksOfEveryAgent(t *testing.T) {
 	params := admissionParams(t)
-	refused := []string{"rlrun/bandit@1", "rlrun/bootstrap-linear@1", "rlrun/linear-bandit@1", "rlrun/sarsa-linear@1"}
+	refused := []string{"rlrun/bandit@1", "rlrun/bootstrap-linear@1", "rlrun/sarsa-linear@1"}
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)
 		if d.Kind != vector.KindAgent {
@@ -128,7 +129,7 @@ func TestMaskedChoices(t *testing.T) {
 		must.Do(t, err)
 		return out, taken
 	}
-	for _, tt := range [][2]string{{"random", "{}"}, {"q-learning", `{"epsilon": 1}`}} {
+	for _, tt := range [][2]string{{"random", "{}"}, {"q-learning", `{"epsilon": 1}`}, {"linear-bandit", `{"policy": "epsilon-greedy", "epsilon": 1}`}} {
 		_, taken := play(tt[0], tt[1])
 		for _, pair := range [][4]int64{{3, 0, 3, 1}, {0, 0, 0, 2}} {
 			a, b := float64(taken[[2]int64(pair[:2])]), float64(taken[[2]int64(pair[2:])])
@@ -136,6 +137,9 @@ func TestMaskedChoices(t *testing.T) {
 				t.Errorf("%s takes actions %v as often as %v and %v", tt[0], pair, a, b)
 			}
 		}
+	}
+	for _, policy := range []string{"thompson", "linucb", "greedy"} { // threshold is the default, with which every agent is played
+		play("linear-bandit", fmt.Sprintf(`{"policy": %q}`, policy)) // the host refuses what is not allowed
 	}
 	out, _ := play("q-learning", `{"gamma": 0.9, "epsilon": 0.05, "schedule": "harmonic", "power": 0.7}`)
 	for _, o := range out { // serve one, admit one: 1/2 a step, less what ε costs
@@ -188,7 +192,7 @@ func TestMaskErrors(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = bundled("bandit").OpenAgent(t.Context(), []byte(`{"policy": {"kind": "thompson"}, "belief": {"kind": "beta"}}`), framework.Spec{ID: "x/y@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}, RewardHigh: 1, Masks: true}, 1)
-	if !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), "does not read masks: choose one with the ability masks, such as random, q-learning") {
+	if !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), "does not read masks: choose one with the ability masks, such as random, linear-bandit for bandits, q-learning") {
 		t.Errorf("%v", err)
 	}
 	path := filepath.Join(t.TempDir(), "whole.json")

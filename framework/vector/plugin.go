@@ -130,7 +130,7 @@ func Admit(agent Agent, spec framework.Spec) (Agent, error) {
 	if !spec.Masks || agent.Abilities().Masks {
 		return agent, nil
 	}
-	err := fmt.Errorf("%s masks actions, and this agent does not read masks: choose one with the ability masks, such as random, q-learning, bootstrap-q, psrl or most others for tables: %w", spec.ID, framework.ErrUnsupported)
+	err := fmt.Errorf("%s masks actions, and this agent does not read masks: choose one with the ability masks, such as random, linear-bandit for bandits, q-learning, bootstrap-q, psrl or most others for tables: %w", spec.ID, framework.ErrUnsupported)
 	return nil, errors.Join(err, agent.Close())
 }
 

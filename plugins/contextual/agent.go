@@ -62,6 +62,7 @@ func Agent() vector.Plugin {
 			return k, nil
 		})
 	lanes.GreedyPlugins(p)
+	p.Description.Abilities = append(p.Description.Abilities, "masks")
 	p.Description.Breaks = map[string]string{
 		"duplicated-actions": "every copy of an arm is learned separately",
 		"scaled-rewards":     "prior and noise are in units of reward",
@@ -115,6 +116,7 @@ type contextual struct {
 	held    []float64 // their variances xᵀΣx by arm
 
 	u, v, values, q []float64 // scratch
+	mask            []bool    `snapshot:"-"` // of the present call; nil without masks
 }
 
 // lane returns another lane of x.
@@ -135,6 +137,9 @@ func (x *contextual) lane() *contextual {
 	l.rng = rand.New(&l.pcg)
 	return l
 }
+
+// Allow implements lanes.Masked.
+func (x *contextual) Allow(_ []float64, mask []bool) { x.mask = mask }
 
 // Start implements lanes.Learner.
 func (x *contextual) Start(s uint64) {
@@ -216,8 +221,9 @@ func (x *contextual) at(arm int) (mean, sd float64) {
 	return dot(b.mean, x.x), math.Sqrt(b.spread(x.u, x.x))
 }
 
-// means writes the means of the arms into q.
+// means writes the means of the arms into q, and hides those that are not allowed.
 func (x *contextual) means() {
+
 	for a := range x.q {
 		if x.size > 0 {
 			x.q[a], _ = x.members(x.belief(a))
@@ -225,6 +231,7 @@ func (x *contextual) means() {
 			x.q[a] = dot(x.belief(a).mean, x.x)
 		}
 	}
+	argmax.Hide(x.q, x.mask)
 }
 
 func (x *contextual) selectArm() int {
@@ -233,7 +240,9 @@ func (x *contextual) selectArm() int {
 		return x.threshold()
 	case "epsilon-greedy":
 		if x.rng.Float64() < x.Epsilon {
-			return x.rng.IntN(x.arms)
+			clear(x.q)
+			argmax.Hide(x.q, x.mask)
+			return argmax.Uniform(x.q, x.rng)
 		}
 		x.means()
 	case "greedy":
@@ -253,6 +262,7 @@ func (x *contextual) selectArm() int {
 			}
 		}
 	}
+	argmax.Hide(x.q, x.mask)
 	return argmax.Any(x.q, x.rng)
 }
 
@@ -261,10 +271,11 @@ func (x *contextual) threshold() int {
 	x.means()
 	greedy := argmax.Any(x.q, x.rng)
 	known := x.q[greedy]
-	for a := range x.q {
-		x.q[a] = x.advantage(a, known)
+	for a, mean := range x.q {
+		if x.q[a] = 0; a != greedy && mean != argmax.Hidden {
+			x.q[a] = x.advantage(a, known)
+		}
 	}
-	x.q[greedy] = 0
 	if best := argmax.Any(x.q, x.rng); x.q[best] > 0 {
 		return best
 	}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import subprocess
@@ -96,13 +97,15 @@ def loop_values(design, layers, prior, k, x):
 
 def loop_loss(layers, design, state, batch):
     total, members, size = 0.0, range(design.members), len(batch.rewards)
+    lacks = np.zeros((size, design.actions)) if batch.allowed is None else np.where(batch.allowed, 0, -np.inf)
     for i in range(size):
         x = batch.next_observations[i]
         after = [loop_values(design, state.targets, state.prior, k, x) for k in members]
         online = [loop_values(design, state.networks, state.prior, k, x) for k in members]
-        policies = [int(a[0].argmax()) for a in after] + [int(np.mean([a[0] for a in after], axis=0).argmax())]
+        own = [a[0] for a in after]
+        policies = [int((q + lacks[i]).argmax()) for q in [*own, np.mean(own, axis=0)]]
         for k in members:
-            best = int(online[k][0].argmax()) if design.double else policies[k]
+            best = int((online[k][0] + lacks[i]).argmax()) if design.double else policies[k]
             follows = [after[k][0][best], *(after[k][1 + j][a] for j, a in enumerate(policies) if design.heads)]
             q = loop_values(design, layers, state.prior, k, batch.observations[i])[:, batch.actions[i]]
             y = batch.rewards[i] + design.gamma * batch.goes_on[i] * np.array(follows)
@@ -111,7 +114,7 @@ def loop_loss(layers, design, state, batch):
     return total
 
 
-def a_case(spec, rng, double: bool = False):
+def a_case(spec, rng, double: bool = False, masks: bool = False):
     """Return a design with all that there is, a state whose targets are others than its networks, and a batch."""
     shape = {STATES: (), NUMBERS: (4,), IMAGES: (4, 5, 2)}[spec]
     design = networks.Design(
@@ -124,15 +127,16 @@ def a_case(spec, rng, double: bool = False):
     looks = [rng.integers(design.inputs, size=3) if not design.shape else rng.normal(size=shape) for _ in range(2)]
     weights = rng.integers(2, size=(3, design.members))
     actions, rewards = rng.integers(3, size=3), rng.normal(size=3)
-    batch = networks.Batch(looks[0], actions, rewards, np.array([1, 0, 1]), looks[1], weights)
+    allowed = np.array([[True, False, True], [False, False, False], [False, True, True]]) if masks else None
+    batch = networks.Batch(looks[0], actions, rewards, np.array([1, 0, 1]), looks[1], weights, allowed)
     return design, state, batch
 
 
 @pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
-@pytest.mark.parametrize("double", [False, True])
-def test_the_gradient_is_that_of_loops(spec, double: bool) -> None:
+@pytest.mark.parametrize(("double", "masks"), [(False, False), (True, False), (True, True), (False, True)])
+def test_the_gradient_is_that_of_loops(spec, double: bool, masks: bool) -> None:
     rng = np.random.default_rng(1)
-    design, state, batch = a_case(spec, rng, double=double)
+    design, state, batch = a_case(spec, rng, double=double, masks=masks)
     value, gradient = GRADIENT(state.networks, design, state, batch)
     assert float(value) == pytest.approx(loop_loss(state.networks, design, state, batch), rel=1e-5)
     step = 1e-6  # of the numbers, and a tenth of them
@@ -338,6 +342,31 @@ def test_an_evaluation_changes_nothing() -> None:
     kept = agent.save(0)
     agent.select_greedy_actions(np.array([0]), np.array([3]))
     assert agent.save(0) == kept
+
+
+@pytest.mark.parametrize("behaviour", ["epsilon", "z", "member", "mean", "hosted"])
+def test_an_action_that_is_not_allowed_is_not_taken(behaviour: str) -> None:
+    kinds = ["members", "constants"] if behaviour == "hosted" else None
+    of = {} if behaviour == "hosted" else {"behaviour": behaviour}
+    of |= {"epsilon": 1.0, "epsilon_start": 0.9} if behaviour in ("epsilon", "z") else {}
+    spec = dataclasses.replace(STATES, masks=True)
+    agent, world, rng = opened(small(**of), spec, 2, kinds), World(STATES, [1, 2]), np.random.default_rng(3)
+    counts = np.zeros(3)
+    for _ in range(150):
+        masks = rng.permuted(np.tile([True, True, False], (2, 1)), axis=1)
+        agent.set_action_masks(slice(None), masks)
+        if kinds:
+            p = agent.problems(slice(None), world.now)
+            assert (p.offered[:, 4:] <= masks).all()
+            agent.choose(slice(None), rng.integers(p.offered.shape[1], size=2))
+        actions = agent.select_actions(slice(None), world.now)
+        assert masks[[0, 1], actions - 1].all()
+        assert masks[[0, 1], agent.select_greedy_actions(slice(None), world.now) - 1].all()
+        np.add.at(counts, actions - 1, 1)
+        agent.update(slice(None), world.step(actions))
+        assert (agent.kept.allowed[:, (agent.steps[0] - 1) % 9] == masks).all()
+    if behaviour == "epsilon":  # uniform: 100 of 300 each, within four standard errors
+        assert abs(counts - 100).max() < 4 * np.sqrt(300 * 2 / 9)
 
 
 def test_other_networks_are_not_loaded() -> None:

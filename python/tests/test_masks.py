@@ -18,6 +18,7 @@ from rlrun import testing
 STAIRS = '''
 import numpy as np
 import rlrun
+import rlrun.adapters
 
 
 class Stairs(rlrun.Environment):
@@ -116,6 +117,23 @@ class Climbers(rlrun.VectorAgent):
         pass
 
 
+class Loop(rlrun.adapters.MaskedLearner):
+    """A training loop that goes up where it may, by the info or by the method of sb3-contrib."""
+
+    id = "tests/loop@1"
+
+    def learn(self, env, seed, steps):
+        while True:
+            (_, info), over = env.reset(), False
+            while not over:
+                assert (info["action_mask"] == env.action_masks()).all()
+                *_, terminated, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[-1]) + 5)
+                over = terminated or truncated
+
+    def act(self, observation):
+        return int(np.flatnonzero(self.action_mask)[-1]) + 5
+
+
 class Blind(rlrun.Agent):
     """Reads no masks."""
 
@@ -164,7 +182,7 @@ def experiment(stairs: str, environment: str, agent: str, **params: Any) -> Any:
 def test_a_batch_is_its_copies_and_agents_climb(program, stairs: str) -> None:
     want: Any = None
     for environment in ("Stairs", "VectorStairs"):
-        for agent in ("Climber", "Climbers"):
+        for agent in ("Climber", "Climbers", "Loop"):
             curves = experiment(stairs, environment, agent).curves
             rewards = curves[curves["metric"] == "reward"]["value"].tolist()
             want = want or rewards

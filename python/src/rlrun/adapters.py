@@ -30,6 +30,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from rlrun import _random_states
 from rlrun._gymnasium_spaces import to_gymnasium
@@ -37,8 +38,9 @@ from rlrun._random_states import RandomStates
 from rlrun.agent import Agent, Transition
 from rlrun.environment import Spec
 from rlrun.errors import Error, Unsupported
+from rlrun.spaces import Discrete
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "MaskedLearner"]
 
 UNKNOWN = 2**31 - 1
 """The number of steps that a loop gets if rlrun does not know the length of the run."""
@@ -92,21 +94,24 @@ class Learner(Agent):
                 return self._plain(self.act(observation))
         self._asked = True
         if self._env.waits_for_reset:
-            self._turns.give((observation, {}), self._random)
+            self._turns.give((observation, self._info()), self._random)
         return self._plain(self._turns.taken())
 
     def update(self, transition: Transition) -> None:
         """Give the loop the outcome of its action. After an evaluation, its episode counts as truncated."""
         self._asked = False
         t = transition
-        outcome: tuple[Any, ...] = (t.next_observation, t.reward, t.terminated, t.truncated, {})
+        outcome: tuple[Any, ...] = (t.next_observation, t.reward, t.terminated, t.truncated, self._info())
         if self._evaluated:
-            outcome = (t.observation, 0.0, False, True, {})
+            outcome = (t.observation, 0.0, False, True, self._info())
         over = t.terminated or t.truncated
         self._turns.give(outcome, self._random)
         if self._evaluated and not over:
-            self._turns.give((t.next_observation, {}), self._random)
+            self._turns.give((t.next_observation, self._info()), self._random)
         self._evaluated = False
+
+    def _info(self) -> dict[str, Any]:
+        return {}
 
     def close(self) -> None:
         """End the loop."""
@@ -119,6 +124,24 @@ class Learner(Agent):
         return np.asarray(action).item() if discrete else action
 
 
+class MaskedLearner(Learner):
+    """A Learner whose loop goes by action masks.
+
+    They are in the infos of env, as ``action_mask`` (Gymnasium), and what its method ``action_masks()`` returns, as
+    MaskablePPO of sb3-contrib has it. In ``act`` there is ``self.action_mask``.
+    """
+
+    action_mask: NDArray[np.bool_]
+    """Which actions are allowed now."""
+
+    def set_action_mask(self, mask: NDArray[np.bool_]) -> None:
+        """Take which actions are allowed."""
+        self.action_mask = self._env.mask = mask.copy()
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._env.mask.astype(np.int8)} if self._env.spec_masks else {}
+
+
 class _Env(gymnasium.Env[Any, Any]):
     """What the loop steps. Its outcomes are those that rlrun tells."""
 
@@ -127,6 +150,12 @@ class _Env(gymnasium.Env[Any, Any]):
         self.action_space = to_gymnasium(spec.action)
         self._turns = turns
         self.waits_for_reset = True
+        self.spec_masks = spec.masks
+        self.mask = np.ones(spec.action.n if isinstance(spec.action, Discrete) else 0, np.bool_)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are allowed now."""
+        return self.mask
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Wait for an episode to begin."""

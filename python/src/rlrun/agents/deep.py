@@ -133,7 +133,10 @@ class _Networks(rlrun.VectorAgent):
         self.kept = Batch(
             column(seen, *space.shape), column(np.int32), column(np.float32), column(np.float32),
             column(seen, *space.shape), column(np.bool_, self.members if self.mask < 1 else 0),
+            column(np.bool_, spec.action.n if spec.masks else 0),
         )  # fmt: skip
+        self.masks = spec.masks
+        self.allowed = np.ones((lanes, spec.action.n), np.bool_)  # in the step to come
         self.claims = column(np.float32, 2)[:, :, : 2 * (self.members > 1)]
         counts = (np.zeros(lanes, np.int64) for _ in range(7))
         self.steps, self.began, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
@@ -162,6 +165,14 @@ class _Networks(rlrun.VectorAgent):
             self.states[lane] = networks.draw(self.design, self._normal(lane))
         self.drawn[lanes] = self.rng.integers(lanes, self.members)
 
+    def set_action_masks(self, lanes: rlrun.Lanes, masks: NDArray[np.bool_]) -> None:
+        """Take which actions are allowed: others are neither selected nor in targets."""
+        self.allowed[lanes] = masks
+
+    def _among(self, lanes: rlrun.Lanes, q: NDArray[Any]) -> NDArray[Any]:
+        """Return the values (lanes, K, A) of actions, −∞ for those that are not allowed."""
+        return np.where(self.allowed[lanes][:, None], q, -np.inf) if self.masks else q
+
     def _normal(self, lane: int) -> networks.Draw:
         return lambda n: self.rng.normal(np.array([lane]), n)[0]
 
@@ -175,6 +186,8 @@ class _Networks(rlrun.VectorAgent):
                 column[at] = value
         if self.mask < 1:
             self.kept.weights[at] = self.rng.random(lanes, self.members) < self.mask
+        if self.masks:
+            self.kept.allowed[at] = self.allowed[lanes]
         self.steps[lanes] += 1
         n = self.steps[lanes]
         due = every[(n >= self.warmup) & (n % self.period == 0)]
@@ -247,10 +260,11 @@ class _Networks(rlrun.VectorAgent):
 
     def _batch(self, lane: int, places: NDArray[np.int64]) -> Batch:
         """Return kept steps of a lane."""
-        o, a, r, goes_on, after, weights = (column[lane][places] for column in self.kept)
+        o, a, r, goes_on, after, weights, allowed = (column[lane][places] for column in self.kept)
         if self.mask == 1:
             weights = np.ones((*places.shape, self.members))
-        return Batch(self._encoded(o), a, r, goes_on, self._encoded(after), weights.astype(np.float32))
+        weights = weights.astype(np.float32)
+        return Batch(self._encoded(o), a, r, goes_on, self._encoded(after), weights, allowed if self.masks else None)
 
     def _encoded(self, observations: NDArray[Any]) -> NDArray[Any]:
         """Return observations as networks take them: states from 0 on, or numbers divided by their largest bound."""
@@ -276,7 +290,7 @@ class _Networks(rlrun.VectorAgent):
 
     def select_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
         """Act by the behaviour."""
-        q = self._look(lanes, observations)[:, :, 0]
+        q = self._among(lanes, self._look(lanes, observations)[:, :, 0])
         followed = np.take_along_axis(q, self.drawn[lanes][:, None, None], 1) if self.behaviour == "member" else q
         actions: NDArray[np.int64] = followed.mean(1).argmax(1)
         if self.behaviour in ("epsilon", "z"):
@@ -290,7 +304,13 @@ class _Networks(rlrun.VectorAgent):
             1, self.steps[lanes] / self.decay
         )
         u, v = self.rng.random(lanes, 2).T
-        random = self.rng.integers(lanes, self.action.n)
+        if self.masks:
+            allowed = self.allowed[lanes]
+            k = self.rng.random(lanes, 1) * allowed.sum(1, keepdims=True)
+            random = (allowed.cumsum(1) > k).argmax(1)
+            self.left[lanes] *= np.take_along_axis(allowed, self.repeated[lanes][:, None], 1)[:, 0]
+        else:
+            random = self.rng.integers(lanes, self.action.n)
         begins = (self.left[lanes] == 0) & (u < epsilon)
         n = 1 + np.searchsorted(_REPEATS, v * _REPEATS[-1], side="right") if self.behaviour == "z" else 1
         left = np.where(begins, n, self.left[lanes])
@@ -300,7 +320,8 @@ class _Networks(rlrun.VectorAgent):
 
     def select_greedy_actions(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.int64]:
         """Take the best actions by the members' mean."""
-        actions: NDArray[np.int64] = self._values(lanes, observations)[:, :, 0].mean(1).argmax(1)
+        q = self._among(lanes, self._values(lanes, observations)[:, :, 0])
+        actions: NDArray[np.int64] = q.mean(1).argmax(1)
         return actions + self.action.start
 
     def measure(self, lane: int) -> dict[str, float]:
@@ -467,7 +488,7 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         An action is valued as one that the greedy policy follows. No policy is worth more in a member than its own.
         """
         values = self._values(lanes, observations).astype(np.float64)
-        q, heads = values[:, :, 0], values[:, :, 1:]
+        q, heads = self._among(lanes, values[:, :, 0]), values[:, :, 1:]
         n, members, actions = q.shape
         most = q.max(2)
         first = np.concatenate([q.argmax(2), q.mean(1).argmax(1)[:, None]], 1)  # by each member, by their mean
@@ -482,7 +503,7 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         offered[:, 1 : 1 + members] = "members" in kinds
         if "drawn-member" in kinds:
             offered[np.arange(n), 1 + self.drawn[lanes]] = True
-        offered[:, 1 + members :] = "constants" in kinds
+        offered[:, 1 + members :] = self.allowed[lanes] if "constants" in kinds else False
         offered[np.arange(n), 1 + members + first[:, -1]] = False  # the greedy option begins with it
         steps = np.zeros_like(offered, np.int64)
         if "drawn-member" in kinds:  # it shows what it is worth in 1/(1 − γ) steps, or by the end of an episode
@@ -504,10 +525,12 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         """Act by the options that the host chose, or by the behaviour."""
         if self.kinds is None:
             return super().select_actions(lanes, observations)
-        q, option = self._look(lanes, observations)[:, :, 0], self.option[lanes]
+        q, option = self._among(lanes, self._look(lanes, observations)[:, :, 0]), self.option[lanes]
         by = np.concatenate([q.mean(1).argmax(1)[:, None], q.argmax(2)], 1)
         followed = np.take_along_axis(by, np.minimum(option, self.members)[:, None], 1)[:, 0]
-        actions = np.where(option > self.members, option - self.members - 1, followed)
+        constant = np.maximum(option - self.members - 1, 0)
+        follows = (option > self.members) & np.take_along_axis(self.allowed[lanes], constant[:, None], 1)[:, 0]
+        actions = np.where(follows, constant, followed)
         self._claim(lanes, q, actions)
         return actions + self.action.start
 

@@ -81,6 +81,8 @@ class Batch(NamedTuple):
     next_observations: Any
     weights: Any
     """(B, K): whether a member learns from a step."""
+    allowed: Any = None
+    """(B, A): which actions are allowed at the next observations. None: all."""
 
 
 class State(NamedTuple):
@@ -175,12 +177,17 @@ def targets(design: Design, state: State, batch: Batch) -> Any:
     after = values(design, state.targets, prior, batch.next_observations)
     own = after[:, :, 0]
     chooses = values(design, state.networks, prior, batch.next_observations)[:, :, 0] if design.double else own
-    follows = _at(own, chooses.argmax(-1))[..., None]
+    follows = _at(own, _best(chooses, batch))[..., None]
     if design.heads:
-        policies = jnp.concatenate([own.argmax(-1), own.mean(0).argmax(-1)[None]]).T  # B × (K + 1)
+        policies = jnp.concatenate([_best(own, batch), _best(own.mean(0), batch)[None]]).T  # B × (K + 1)
         heads = _at(after[:, :, 1:], jnp.broadcast_to(policies, (design.members, *policies.shape)))
         follows = jnp.concatenate([follows, heads], -1)
     return batch.rewards[:, None] + design.gamma * batch.goes_on[:, None] * follows
+
+
+def _best(q: Any, batch: Batch) -> Any:
+    """Return the best of the actions that are allowed at the next observations."""
+    return (q if batch.allowed is None else jnp.where(batch.allowed, q, -jnp.inf)).argmax(-1)
 
 
 def _at(q: Any, actions: Any) -> Any:
