@@ -217,6 +217,9 @@ func (d *document) yaml(b block) error {
 	if top["outputs"] == nil { // pictures take longer than the step
 		given = append(given, "--set", "outputs=[csv]")
 	}
+	if top["episodes"] != nil {
+		given = append(given, "--set", "episodes=1")
+	}
 	err := d.try([]byte(b.text), given)
 	if b.directive != "fails" {
 		return err

@@ -325,8 +325,8 @@ func (c *comparer) compare(pairs [][2]int) error {
 			case !p.paired:
 				one.Reason = p.why
 			}
-			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && !slices.Equal(ma.Windows(c.Config.Metric), mb.Windows(c.Config.Metric)) {
-				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the steps at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, ErrOtherGrid)
+			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && ma.Episodes == mb.Episodes && !slices.Equal(ma.Windows(c.Config.Metric), mb.Windows(c.Config.Metric)) {
+				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the %s at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, ma.Axis(), ErrOtherGrid)
 			}
 			c.note(p.notes)
 			if p, ok := tukey[pair]; ok {
@@ -476,7 +476,7 @@ func (c *comparer) pairing(env string, agents [2]int) (p pairing, err error) {
 		p.notes = append(p.notes, fmt.Sprintf("%s: %d pairs of runs of %s and %s are left out: %s.", env, len(p.x.runs)-len(x.runs), from, to, code))
 		p.x, p.y = x, y
 	}
-	if !p.paired && (code != "" || sa.Steps != sb.Steps || sa.Plugin != sb.Plugin || sa.Params != sb.Params) {
+	if !p.paired && (code != "" || sa.Steps != sb.Steps || sa.Episodes != sb.Episodes || sa.Plugin != sb.Plugin || sa.Params != sb.Params) {
 		text := fmt.Sprintf("%s: the tasks differ between %s and %s, so that a difference may be the task's and not the agent's", env, from, to)
 		if code != "" && code != p.why {
 			text += ": " + code

@@ -276,7 +276,7 @@ func (c *comparer) scale(env string) (Scale, bool) {
 	for i := range c.Agents {
 		meta := &c.Agents[i].input.Summary.Meta
 		if t, ok := meta.Tasks[env]; ok {
-			if r, ok := modelRange(&t, c.Definition, float64(meta.Steps)); ok {
+			if r, ok := modelRange(&t, c.Definition, float64(meta.Steps)); ok && !(meta.Episodes > 0 && c.Definition.Cumulative()) { // of unknown steps
 				return Scale{r, "model"}, true
 			}
 		}

@@ -37,6 +37,7 @@ type Input struct {
 type Stream struct {
 	Seed     uint64  // root seed of the experiment
 	Steps    int     // of a run
+	Episodes int     // of a run whose budget is episodes; then Steps are the most
 	Discount float64 // γ, in [0,1]
 	Plugin   string  // of the environment, with its arguments; files are named without their directories
 	Params   string  // of the plugin, as canonical JSON
@@ -48,7 +49,7 @@ func (s Stream) differs(o Stream) string {
 		name string
 		a, b any
 	}{
-		{"root seeds", s.Seed, o.Seed}, {"steps", s.Steps, o.Steps}, {"discounts", s.Discount, o.Discount},
+		{"root seeds", s.Seed, o.Seed}, {"steps", s.Steps, o.Steps}, {"episodes", s.Episodes, o.Episodes}, {"discounts", s.Discount, o.Discount},
 		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params},
 	} {
 		if part.a != part.b {

@@ -29,7 +29,7 @@ type Checkpoint struct {
 	Counts      []int       // of the recorder
 	Recent      []float64   // returns of episodes
 	Curves      [][]float64 // of the recorder, then of its meters
-	EvaluatedAt []int       // steps of evaluations
+	EvaluatedAt []int       // points of evaluations: see evaluated
 	Evaluated   []float64   // their values
 }
 
@@ -192,7 +192,7 @@ func (h *history) keep(ctx context.Context) error {
 			c.Curves = append(c.Curves, *points)
 		}
 		for _, e := range l.evaluated {
-			c.EvaluatedAt, c.Evaluated = append(c.EvaluatedAt, e.step), append(c.Evaluated, e.value)
+			c.EvaluatedAt, c.Evaluated = append(c.EvaluatedAt, e.point), append(c.Evaluated, e.value)
 		}
 		h.batch.Checkpoints.Keep(run, c)
 		h.kept[i] = steps
@@ -268,11 +268,11 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 		}
 		l := &h.lanes[i]
 		l.recent, l.evaluated = append(l.recent[:0], c.Recent...), nil
-		for k, step := range c.EvaluatedAt {
-			l.evaluated = append(l.evaluated, evaluated{step, c.Evaluated[k]})
+		for k, point := range c.EvaluatedAt {
+			l.evaluated = append(l.evaluated, evaluated{point, c.Evaluated[k]})
 		}
 		h.kept[i], h.hot[i].nextAt = c.Step, h.nextAt(i)
-		if c.Step == h.batch.Steps {
+		if h.over(i) {
 			h.actions.Signals[i], h.feedback.Signals[i] = vector.Idle, vector.Idle
 			h.live--
 		}
@@ -294,8 +294,11 @@ func (h *history) fits(i int, c *Checkpoint) bool {
 	for k, x := range was.counts(0) {
 		*x = c.Counts[k]
 	}
-	l, done := &was.lanes[0], 0
-	for done < len(h.batch.Grid) && h.batch.Grid[done] <= c.Step {
+	l, done, at := &was.lanes[0], 0, c.Step
+	if h.batch.Episodes > 0 {
+		at = l.episodes
+	}
+	for done < len(h.batch.Grid) && h.batch.Grid[done] <= at {
 		done++
 	}
 	other := func(points []float64) bool { return len(points) != done }
@@ -357,7 +360,11 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 		}
 		due = due[:0]
 		for i, s := range in.Signals {
-			if s == vector.Continue && points[i] < len(b.Grid) && steps[i] == b.Grid[points[i]] {
+			at := steps[i]
+			if b.Episodes > 0 {
+				at = int(h.episode[i]) + one(h.feedback.Terminated[i] || h.feedback.Truncated[i])
+			}
+			if s == vector.Continue && points[i] < len(b.Grid) && at == b.Grid[points[i]] {
 				points[i]++
 				due = append(due, i)
 			}

@@ -108,6 +108,16 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 			b.Evaluation.Every = 30
 			return b
 		},
+		"together, in episodes": func(runs []int) Batch {
+			b := pushing(t, runs, steps, 0)
+			b.Episodes, b.Grid = 12, EveryGrid(5, 12)
+			return b
+		},
+		"alone, in episodes": func(runs []int) Batch {
+			b := sailing(t, runs, steps, EveryGrid(4, 15))
+			b.Episodes, b.Evaluation.Every = 15, 30
+			return b
+		},
 	} {
 		want, kept := map[int]string{}, saved{}
 		for _, o := range must.Get(Run(t.Context(), open(all)))(t) {
@@ -124,7 +134,7 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 			group := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, runs, rapid.ID).Draw(rt, "runs")
 			from, again := map[int]*Checkpoint{}, saved{}
 			for _, run := range group {
-				if n := len(kept[run]); n < steps/13 {
+				if n := len(kept[run]); n < 2 {
 					rt.Fatalf("%s: run %d has %d checkpoints", name, run, n)
 				}
 				if k := rapid.IntRange(-1, len(kept[run])-1).Draw(rt, "checkpoint"); k >= 0 {

@@ -41,13 +41,15 @@ func (e *Evaluation) metric(spec framework.Spec) result.Metric {
 }
 
 type evaluationJob struct {
-	lane int // of the batch
-	from *Snapshot
+	lane  int // of the batch
+	from  *Snapshot
+	point int // see evaluated
 }
 
-// evaluated is the value of the evaluation after a step.
+// evaluated is the value of the evaluation after a step. point is the number of the step; with
+// Batch.Episodes, the number of the step's episode.
 type evaluated struct {
-	step  int
+	point int
 	value float64
 }
 
@@ -57,18 +59,23 @@ func onGrid(list []evaluated, grid []int) []float64 {
 	curve := make([]float64, len(grid))
 	for k, step := range grid {
 		curve[k] = math.NaN()
-		for ; len(list) > 0 && list[0].step <= step; list = list[1:] {
+		for ; len(list) > 0 && list[0].point <= step; list = list[1:] {
 			curve[k] = list[0].value
 		}
 	}
 	return curve
 }
 
-// known returns the curve of an unfinished run, up to the grid point before its next evaluation.
-func (e *Evaluation) known(list []evaluated, grid []int) []float64 {
-	next := e.Every
+// known returns the curve of an unfinished run, up to the grid point before its next evaluation. In a grid of
+// episodes that may be in the episode of the last one.
+func (e *Evaluation) known(list []evaluated, grid []int, episodes bool) []float64 {
+	last := 0
 	if n := len(list); n > 0 {
-		next = (list[n-1].step/e.Every + 1) * e.Every
+		last = list[n-1].point
+	}
+	next := (last/e.Every + 1) * e.Every
+	if episodes {
+		next = last
 	}
 	before, _ := slices.BinarySearch(grid, next)
 	return onGrid(list, grid[:before])

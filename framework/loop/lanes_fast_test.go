@@ -200,14 +200,14 @@ func TestSingleLaneFails(t *testing.T) {
 func TestSingleLanesTellProgress(t *testing.T) {
 	b, _, _ := laneBatch(t, []int{0, 1, 2}, 5000, nil)
 	total := 0
-	b.Progress = func(n int, _ func() []Outcome) { total += n }
+	b.Progress = func(made Work, _ func() []Outcome) { total += made.Units }
 	if _, err := Run(t.Context(), b); err != nil || total != 3*5000 {
 		t.Errorf("%d interactions, %v, want %d", total, err, 3*5000)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	b, _, _ = laneBatch(t, []int{0}, math.MaxInt, nil)
-	b.Progress = func(int, func() []Outcome) { cancel(why) }
+	b.Progress = func(Work, func() []Outcome) { cancel(why) }
 	if out, err := Run(ctx, b); !errors.Is(err, why) || out != nil {
 		t.Errorf("got %v, %v, want no outcome and the cause", out, err)
 	}

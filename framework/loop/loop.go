@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
@@ -23,9 +24,13 @@ type Batch struct {
 	Runs        []int              // run index of each lane; its length is the lane count
 	Seeds       seed.Source        // of the environment
 	Steps       int                // interactions a run, at least 1; 0 to evaluate the agents of Start alone
-	Grid        []int              // increasing step numbers in [1, Steps] at which curves get a point
-	Discount    float64            // γ of result.DiscountedReturn, in [0,1]
-	Metrics     []result.Metric    // to record; agent.* and environment.* are all that a plugin declares
+	// Episodes, if not 0, ends a run with its episode of this number, and Steps are the most that it may make.
+	Episodes int
+	// Grid holds the increasing step numbers in [1, Steps] at which curves get a point; with Episodes the
+	// numbers of episodes, from 1 to Episodes, at whose ends they do.
+	Grid     []int
+	Discount float64         // γ of result.DiscountedReturn, in [0,1]
+	Metrics  []result.Metric // to record; agent.* and environment.* are all that a plugin declares
 	// Start, if not nil, returns the saved agent that a run begins with, in place of a
 	// fresh one.
 	Start func(run int) (*Snapshot, error)
@@ -43,11 +48,18 @@ type Batch struct {
 	Checkpoints *Checkpoints
 	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
 	Evaluation *Evaluation
-	// Progress, if not nil, is called now and then with the number of interactions that
-	// all lanes together have made since its last call. During the call, unfinished
-	// returns what the runs have yielded so far, without decisions and evaluations. The
-	// slices in it belong to the loop.
-	Progress func(interactions int, unfinished func() []Outcome)
+	// Progress, if not nil, is called now and then with what all lanes together have made since
+	// its last call. During the call, unfinished returns what the runs have yielded so far,
+	// without decisions and evaluations. The slices in it belong to the loop.
+	Progress func(made Work, unfinished func() []Outcome)
+}
+
+// Work is what runs have made.
+type Work struct {
+	Steps int
+	// Units are the part of the budget: steps, or with Batch.Episodes the episodes that ended. A run
+	// that ends before its last episode has made all of them.
+	Units int
 }
 
 // Outcome is what one run yielded.
@@ -115,11 +127,19 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	if b.Steps == 0 {
 		return x.taken.evaluateStarts(ctx)
 	}
-	interactions, err := x.history.resume(ctx)
+	resumed, err := x.history.resume(ctx)
 	if err != nil {
 		return nil, x.failed(err)
 	}
-	first := one(interactions > 0) // the call after that which began the runs
+	told, made := 0, resumed // units and steps
+	progress := func() {
+		if b.Progress != nil && made > 0 {
+			units := x.units()
+			b.Progress(Work{made, units - told}, x.unfinished)
+			told, made = units, 0
+		}
+	}
+	first := one(resumed > 0) // the call after that which began the runs
 	looks := pace{every: 1, last: time.Now()}
 	for call := first; x.live > 0; {
 		if call >= looks.next {
@@ -135,10 +155,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			if within > 0 {
 				looks.next = min(looks.next, call+within)
 			}
-			if b.Progress != nil && interactions > 0 {
-				b.Progress(interactions, x.unfinished)
-				interactions = 0
-			}
+			progress()
 		}
 		calls, stepped, special := 1, 0, true
 		var err error
@@ -146,7 +163,8 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			calls, stepped, err = lanes.step(ctx, call, looks.next-call)
 		} else {
 			if b.Ahead != nil && call > 0 {
-				b.Ahead(x.ahead(looks.next-call), x.nextSeed)
+				steps, episodes := x.ahead(looks.next - call)
+				b.Ahead(steps, episodes, x.nextSeed)
 			}
 			stepped, special, err = x.stepBatch(ctx, call)
 		}
@@ -159,11 +177,9 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		if err != nil {
 			return nil, x.failed(err)
 		}
-		interactions += stepped
+		made += stepped
 	}
-	if b.Progress != nil {
-		b.Progress(interactions, x.unfinished)
-	}
+	progress()
 	if err := x.taken.evaluate(ctx); err != nil {
 		return nil, err
 	}
@@ -223,15 +239,24 @@ func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, specia
 	return stepped, special, nil
 }
 
-// ahead returns for how many steps, up to most, every lane continues and nothing is recorded.
-func (x *batchRun) ahead(most int) int {
+// ahead returns for how many steps, up to most, every lane continues and nothing is recorded, and how many episodes a
+// lane may begin in them.
+func (x *batchRun) ahead(most int) (steps, episodes int) {
+	episodes = math.MaxInt
 	for i, s := range x.actions.Signals {
 		if s != vector.Continue || x.feedback.Signals[i] != vector.Continue {
-			return 0
+			return 0, 0
 		}
 		most = min(most, x.hot[i].nextAt-x.hot[i].steps)
+		if l := &x.lanes[i]; x.batch.Episodes > 0 {
+			next := x.batch.Episodes
+			if l.point < len(x.batch.Grid) {
+				next = min(next, x.batch.Grid[l.point])
+			}
+			episodes = min(episodes, next-l.episodes-1)
+		}
 	}
-	return most
+	return most, episodes
 }
 
 // nextSeed returns the seed of a lane's episode after the next so many.
@@ -246,21 +271,23 @@ func (x *batchRun) turn(ctx context.Context, calls int) error {
 	for i, s := range x.actions.Signals {
 		switch s {
 		case vector.Continue:
-			if x.feedback.Terminated[i] || x.feedback.Truncated[i] {
+			ended := x.feedback.Terminated[i] || x.feedback.Truncated[i]
+			if ended {
 				x.endEpisode(i, x.feedback.Truncated[i])
 				x.episode[i]++
 				x.actions.Signals[i] = vector.NewEpisode
 				x.actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, x.episode[i])
 			}
-			if steps := x.hot[i].steps; steps == x.hot[i].nextAt {
+			steps, over := x.hot[i].steps, x.over(i)
+			if steps == x.hot[i].nextAt || ended && b.Episodes > 0 {
 				if err := x.flush(ctx, i); err != nil {
 					return fmt.Errorf("call %d: %w", calls, err)
 				}
-				if err := x.taken.take(ctx, i, steps, x.feedback); err != nil {
+				if err := x.taken.take(ctx, i, steps, over, x.feedback); err != nil {
 					return fmt.Errorf("call %d: %w", calls, err)
 				}
 			}
-			if x.hot[i].steps == b.Steps {
+			if over {
 				x.actions.Signals[i], x.feedback.Signals[i] = vector.Idle, vector.Idle
 				x.live--
 			}

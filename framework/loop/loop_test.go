@@ -217,7 +217,7 @@ func TestRunStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	b := batch(t, []int{0}, math.MaxInt, nil)
-	b.Progress = func(int, func() []Outcome) { cancel(why) }
+	b.Progress = func(Work, func() []Outcome) { cancel(why) }
 	if out, err := Run(ctx, b); !errors.Is(err, why) || out != nil {
 		t.Errorf("got %v, %v, want no outcome and the cause", out, err)
 	}
@@ -256,7 +256,7 @@ func TestPace(t *testing.T) {
 func TestProgressCountsEveryInteraction(t *testing.T) {
 	b := batch(t, []int{0, 1, 2}, 5000, nil)
 	total := 0
-	b.Progress = func(n int, _ func() []Outcome) { total += n }
+	b.Progress = func(made Work, _ func() []Outcome) { total += made.Units }
 	must.Get(Run(t.Context(), b))(t)
 	if total != 3*5000 {
 		t.Errorf("got %d interactions, want %d", total, 3*5000)

@@ -133,11 +133,39 @@ func newRecorder(b *Batch) *recorder {
 // never is the value of a metric that no recorder makes.
 func never(*metric.Window) float64 { return math.NaN() }
 
+// over says whether the run of a lane is.
+func (r *recorder) over(lane int) bool {
+	return r.hot[lane].steps == r.batch.Steps || r.batch.Episodes > 0 && r.lanes[lane].episodes == r.batch.Episodes
+}
+
+// units is the part of the budget that all lanes have made: see Work.
+func (r *recorder) units() (units int) {
+	for i := range r.lanes {
+		switch {
+		case r.batch.Episodes == 0:
+			units += r.hot[i].steps
+		case r.over(i):
+			units += r.batch.Episodes
+		default:
+			units += r.lanes[i].episodes
+		}
+	}
+	return units
+}
+
+// pointAfter is the least grid point that a lane's last step can be at or before. ended says that the step ended an episode.
+func (r *recorder) pointAfter(lane int, ended bool) int {
+	if r.batch.Episodes == 0 {
+		return r.hot[lane].steps
+	}
+	return r.lanes[lane].episodes + one(!ended)
+}
+
 // nextAt returns the step number of a lane's next grid point or snapshot, or of the
-// run's end if there is none before.
+// run's end if there is none before. It knows no grid points of episodes.
 func (r *recorder) nextAt(lane int) int {
 	next := r.batch.nextSnapshot(r.hot[lane].steps)
-	if point := r.lanes[lane].point; point < len(r.batch.Grid) {
+	if point := r.lanes[lane].point; point < len(r.batch.Grid) && r.batch.Episodes == 0 {
 		next = min(next, r.batch.Grid[point])
 	}
 	return next
@@ -319,7 +347,11 @@ func gaps(dst []float64, m *mdp.Tabular) {
 // flush adds a point to every curve of lane i, if it stands at a grid point.
 func (r *recorder) flush(ctx context.Context, i int) (err error) {
 	l, h := &r.lanes[i], &r.hot[i]
-	if l.point == len(r.batch.Grid) || h.steps != r.batch.Grid[l.point] {
+	at := h.steps
+	if r.batch.Episodes > 0 {
+		at = l.episodes
+	}
+	if l.point == len(r.batch.Grid) || at != r.batch.Grid[l.point] {
 		h.nextAt = r.nextAt(i)
 		return nil
 	}
@@ -357,11 +389,15 @@ func (r *recorder) flush(ctx context.Context, i int) (err error) {
 	return nil
 }
 
-// outcomes returns what every lane yielded.
+// outcomes returns what every lane yielded. The curves of a run that ended before its last episode
+// have no values from there on.
 func (r *recorder) outcomes() []Outcome {
 	out := r.unfinished()
 	for i := range out {
 		o := &out[i]
+		for m, points := range o.Curves {
+			o.Curves[m] = append(points, slices.Repeat([]float64{math.NaN()}, len(r.batch.Grid)-len(points))...)
+		}
 		if e := r.batch.Evaluation; e != nil {
 			o.Curves[e.metric(r.batch.Environment.Spec())] = onGrid(r.lanes[i].evaluated, r.batch.Grid)
 		}
@@ -389,7 +425,7 @@ func (r *recorder) unfinished() []Outcome {
 			r.meters[k].addTo(o.Curves, i)
 		}
 		if e := r.batch.Evaluation; e != nil {
-			o.Curves[e.metric(r.batch.Environment.Spec())] = e.known(l.evaluated, r.batch.Grid[:l.point])
+			o.Curves[e.metric(r.batch.Environment.Spec())] = e.known(l.evaluated, r.batch.Grid[:l.point], r.batch.Episodes > 0)
 		}
 		out[i] = o
 	}

@@ -14,6 +14,7 @@ import (
 // Snapshot is the agent of a run after some steps.
 type Snapshot struct {
 	Step    int                // number of steps made, at least 1
+	Last    bool               // it is the last of its run
 	State   []byte             // of the agent's lane after its last action, as the ability Save gives it
 	Outcome framework.TimeStep // what that action led to; State has not learned it yet
 	Mask    []bool             // the actions allowed there; empty unless Spec.Masks
@@ -97,14 +98,19 @@ func (b *Batch) nextSnapshot(step int) int {
 	return next
 }
 
-// snapshotAt says whether a snapshot is taken after a step.
-func (b *Batch) snapshotAt(step int) bool {
-	return b.kept(step) || b.Evaluation != nil && (step == b.Steps || step%b.Evaluation.Every == 0)
+// snapshotAt says whether a snapshot is taken after a step, which may be the last.
+func (b *Batch) snapshotAt(step int, last bool) bool {
+	return b.kept(step, last) || b.evaluated(step, last)
 }
 
 // kept says whether the agent after a step is kept.
-func (b *Batch) kept(step int) bool {
-	return b.Keep != nil && (step == b.Steps || b.KeepEvery > 0 && step%b.KeepEvery == 0)
+func (b *Batch) kept(step int, last bool) bool {
+	return b.Keep != nil && (last || b.KeepEvery > 0 && step%b.KeepEvery == 0)
+}
+
+// evaluated says whether the agent after a step is evaluated.
+func (b *Batch) evaluated(step int, last bool) bool {
+	return b.Evaluation != nil && (last || step%b.Evaluation.Every == 0)
 }
 
 // snapshots takes them and collects those that are to be evaluated, up to one per lane:
@@ -115,29 +121,29 @@ type snapshots struct {
 	jobs   []evaluationJob
 }
 
-// take takes a snapshot of a lane after a step, if one is due.
-func (t *snapshots) take(ctx context.Context, lane, step int, feedback *vector.Feedback) error {
+// take takes a snapshot of a lane after a step, which may be its last, if one is due.
+func (t *snapshots) take(ctx context.Context, lane, step int, last bool, feedback *vector.Feedback) error {
 	b := t.batch
-	if !b.snapshotAt(step) {
+	if !b.snapshotAt(step, last) {
 		return nil
 	}
 	state, err := vector.Save(ctx, b.Agent, lane)
 	if err != nil {
 		return fmt.Errorf("agent: %w", inLane(lane, fmt.Errorf("saving: %w", err)))
 	}
-	s := &Snapshot{Step: step, State: state, Mask: slices.Clone(feedback.Mask(lane)), Outcome: framework.TimeStep{
+	s := &Snapshot{Step: step, Last: last, State: state, Mask: slices.Clone(feedback.Mask(lane)), Outcome: framework.TimeStep{
 		Reward: feedback.Rewards[lane], Terminated: feedback.Terminated[lane], Truncated: feedback.Truncated[lane],
 	}}
 	s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))
-	if b.kept(step) {
+	if b.kept(step, last) {
 		if err := b.Keep(b.Runs[lane], s); err != nil {
 			return err
 		}
 	}
-	if e := b.Evaluation; e == nil || step%e.Every != 0 && step != b.Steps {
+	if !b.evaluated(step, last) {
 		return nil
 	}
-	t.jobs = append(t.jobs, evaluationJob{lane, s})
+	t.jobs = append(t.jobs, evaluationJob{lane, s, t.record.pointAfter(lane, s.Outcome.Terminated || s.Outcome.Truncated)})
 	if len(t.jobs) < len(b.Runs) {
 		return nil
 	}
@@ -155,7 +161,7 @@ func (t *snapshots) evaluate(ctx context.Context) error {
 	}
 	for k, j := range t.jobs {
 		l := &t.record.lanes[j.lane]
-		l.evaluated = append(l.evaluated, evaluated{j.from.Step, values[k]})
+		l.evaluated = append(l.evaluated, evaluated{j.point, values[k]})
 	}
 	t.jobs = t.jobs[:0]
 	return nil
@@ -169,7 +175,7 @@ func (t *snapshots) evaluateStarts(ctx context.Context) ([]Outcome, error) {
 	}
 	for i, s := range from {
 		s.Step = 0
-		t.jobs = append(t.jobs, evaluationJob{i, s})
+		t.jobs = append(t.jobs, evaluationJob{i, s, 0})
 	}
 	if err := t.evaluate(ctx); err != nil {
 		return nil, err

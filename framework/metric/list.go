@@ -10,6 +10,8 @@ const (
 	DiscountedReturn Name = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
 	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of the last RecentEpisodes that ended in steps 1..t
 	EpisodeRate      Name = "episode_rate"      // episodes that ended in steps t'+1..t, per step (Sutton & Barto 2018, ex. 6.5)
+	// Steps is t itself where grid points are ends of episodes.
+	Steps Name = "steps"
 	// EvaluationReturn is the mean undiscounted return of the episodes of the latest
 	// evaluation in steps t'+1..t, and EvaluationReward the mean reward of its steps
 	// where it counts steps.
@@ -89,6 +91,12 @@ var builtin = [...]Definition{
 		Value: Mean, EveryStep: true,
 		At:     func(w *Window) float64 { return float64(w.Episodes) / w.Width },
 		Bounds: share,
+	},
+	{
+		Name: Steps, Title: "steps", Axis: "steps made", Unit: "steps",
+		Text:  "Number of steps made up to the end of this episode; recorded where runs have a budget in episodes.",
+		Value: Last, Keep: 1,
+		At: func(w *Window) float64 { return float64(w.Step) },
 	},
 	{
 		Name: EvaluationReturn, Title: "evaluation return", Axis: "return per episode of the evaluation", Unit: "reward",

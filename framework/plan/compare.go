@@ -111,7 +111,7 @@ func (p *Plan) Streams() map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {
 		out[e.Name] = compare.Stream{
-			Seed: *p.Config.Seed, Steps: p.Config.Steps, Discount: p.Config.MetricDiscount(),
+			Seed: *p.Config.Seed, Steps: p.Config.Steps, Episodes: p.Config.Episodes, Discount: p.Config.MetricDiscount(),
 			Plugin: e.CommandLine(), Params: canonical(e.Params),
 		}
 	}

@@ -26,6 +26,14 @@ func Compile(cfg Config) (*Plan, error) {
 	if cfg.Steps < 0 || cfg.Steps == 0 && cfg.Evaluate == nil {
 		return nil, FieldErrorf("steps", "must be at least 1, not %d", cfg.Steps)
 	}
+	switch {
+	case cfg.Episodes < 0:
+		return nil, FieldErrorf("episodes", "must be at least 1, not %d", cfg.Episodes)
+	case cfg.Episodes > 0 && cfg.Steps == 0:
+		return nil, FieldErrorf("episodes", "has no effect with steps: 0, as agents do not learn: leave it out, or give the most steps that a run may make")
+	case cfg.Episodes > cfg.Steps:
+		return nil, FieldErrorf("episodes", "is %d, and an episode has at least one step: give steps, the most that a run may make, of %[1]d or more", cfg.Episodes)
+	}
 	if cfg.Tune != nil {
 		return nil, FieldErrorf("tune", "has no effect here: rlrun tune searches for settings, and its result is a config without this key")
 	}
@@ -43,6 +51,9 @@ func Compile(cfg Config) (*Plan, error) {
 	}
 	if len(cfg.Record.Metrics) == 0 {
 		cfg.Record.Metrics = everyMetric()
+	}
+	if cfg.Episodes > 0 && !slices.Contains(cfg.Record.Metrics, result.StepsMade) {
+		cfg.Record.Metrics = append(slices.Clip(cfg.Record.Metrics), result.StepsMade)
 	}
 	for i, m := range cfg.Record.Metrics {
 		if err := cfg.recordable(m); err != nil {
@@ -66,7 +77,7 @@ func Compile(cfg Config) (*Plan, error) {
 	}
 	p := &Plan{Config: cfg}
 	var err error
-	if p.Grid, err = cfg.Record.grid(cfg.Steps); err != nil {
+	if p.Grid, err = cfg.Record.grid(cfg.Budget(), cfg.unit()); err != nil {
 		return nil, At(err, "record")
 	}
 	variants, agentVariants := cfg.Variants() // counted before they are made
@@ -110,8 +121,16 @@ const (
 	mostKept   = 500_000_000
 )
 
-func (r *Recording) grid(steps int) ([]int, error) {
-	if steps == 0 {
+// unit is what Budget counts.
+func (c *Config) unit() string {
+	if c.Episodes > 0 {
+		return "episodes"
+	}
+	return "steps"
+}
+
+func (r *Recording) grid(budget int, unit string) ([]int, error) {
+	if budget == 0 {
 		return []int{0}, nil
 	}
 	points := 200
@@ -130,15 +149,15 @@ func (r *Recording) grid(steps int) ([]int, error) {
 	}
 	switch r.Grid {
 	case "", "log":
-		return loop.LogGrid(points, steps), nil
+		return loop.LogGrid(points, budget), nil
 	case "every", "all":
 		if r.Grid == "all" {
 			every = 1
 		}
-		if n := steps / every; n > mostPoints {
-			return nil, FieldErrorf("grid", "%s gives each run %d points, at most %d can be kept: record every %d steps, or use grid: log", r.Grid, n, mostPoints, (steps+mostPoints-1)/mostPoints)
+		if n := budget / every; n > mostPoints {
+			return nil, FieldErrorf("grid", "%s gives each run %d points, at most %d can be kept: record every %d %s, or use grid: log", r.Grid, n, mostPoints, (budget+mostPoints-1)/mostPoints, unit)
 		}
-		return loop.EveryGrid(every, steps), nil
+		return loop.EveryGrid(every, budget), nil
 	}
 	return nil, FieldErrorf("grid", "must be log, every or all, not %q", r.Grid)
 }

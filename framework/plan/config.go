@@ -26,6 +26,10 @@ type Config struct {
 	// Steps is the number of interactions with the environment in each run. 0 lets saved
 	// agents be evaluated without learning.
 	Steps int `json:"steps" jsonschema:"minimum=0,maximum=1000000000000"`
+	// Episodes is the number of episodes in each run, for environments whose episodes end. A run ends with the
+	// last of them; steps are the most that it may make. Curves then have points at ends of episodes.
+	// Default: a run ends after steps.
+	Episodes int `json:"episodes,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 	// Discount is the γ of the metric discounted_return. Default: 0.99. If it is given, it is
 	// also that of the horizon of exploration, unless that has one of its own.
 	Discount *float64 `json:"discount,omitempty" jsonschema:"minimum=0,maximum=1,default=0.99"`
@@ -114,7 +118,7 @@ type Component struct {
 // Recording says what is kept of each run.
 type Recording struct {
 	// Grid is log (points evenly spaced on a logarithmic axis), every (a point every N steps,
-	// where every is N) or all (every step). Default: log.
+	// where every is N) or all (every step). With a budget in episodes, it counts episodes. Default: log.
 	Grid string `json:"grid,omitempty" jsonschema:"enum=log,enum=every,enum=all,default=log"`
 	// Every is the distance of grid points with grid: every. Default: 10.
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,default=10"`
@@ -250,6 +254,9 @@ const (
 	EnvironmentsKey = "environments"
 	AgentsKey       = "agents"
 )
+
+// Budget is the length of a run: in episodes if the config gives episodes, else in steps.
+func (c *Config) Budget() int { return cmp.Or(c.Episodes, c.Steps) }
 
 // MetricDiscount returns the γ of the metric discounted_return.
 func (c *Config) MetricDiscount() float64 {

@@ -21,7 +21,7 @@ import (
 // those of the same label. It is empty if there is none.
 func (p *Plan) Difference(old *Plan) (where, was, is string) {
 	before, now := old.essence(), p.essence()
-	for _, key := range []string{"seed", "steps", "discount", "record", "save", "evaluate"} {
+	for _, key := range []string{"seed", "steps", "episodes", "discount", "record", "save", "evaluate"} {
 		if !reflect.DeepEqual(before.common[key], now.common[key]) {
 			return firstDifference(key, before.common[key], now.common[key])
 		}

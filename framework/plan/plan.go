@@ -14,7 +14,7 @@ type Plan struct {
 	Config       Config      // resolved; Environments and Agents still hold their sweeps
 	Environments []Component // with sweeps expanded, in the config's order
 	Agents       []Component // with sweeps expanded, in the config's order
-	Grid         []int       // steps at which curves have a point, increasing
+	Grid         []int       // steps at which curves have a point, increasing; with Config.Episodes, episodes
 	Cells        []Cell      // the pairs that are run, environment by environment
 	// EnvironmentEntries and AgentEntries are the entries of the config that Environments
 	// and Agents are variants of, as indices into the config's lists.
@@ -44,7 +44,7 @@ func (p *Plan) Key(c Cell) result.Key {
 // Meta returns what statistics need to know of the plan.
 func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
-		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
+		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Episodes: p.Config.Episodes, Grid: p.Grid,
 		Discount: p.Config.MetricDiscount(), Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics, Asked: p.Config.Asked(),
 		Experiments:  p.Identities(),
 		Environments: Labels(p.Environments), Agents: Labels(p.Agents),

@@ -18,10 +18,12 @@ func everyMetric() []result.Metric {
 }
 
 // Asked returns the metrics that a config names; nil if it leaves the choice to rlrun, or
-// names what rlrun would choose, as a config that rlrun has written does. evaluate adds
-// its own.
+// names what rlrun would choose, as a config that rlrun has written does. evaluate and episodes
+// add their own.
 func (c *Config) Asked() []result.Metric {
-	list := slices.DeleteFunc(slices.Clone(c.Record.Metrics), func(m result.Metric) bool { return c.Evaluate != nil && metric.Define(m).Sparse })
+	list := slices.DeleteFunc(slices.Clone(c.Record.Metrics), func(m result.Metric) bool {
+		return c.Evaluate != nil && metric.Define(m).Sparse || m == result.StepsMade
+	})
 	if slices.Equal(list, everyMetric()) {
 		return nil
 	}
@@ -40,6 +42,8 @@ func (c *Config) recordable(m result.Metric) error {
 		return errors.New("evaluation_return is of evaluations that count episodes, and these count steps: give evaluate.episodes, or record evaluation_reward")
 	case m == result.EvaluationReward && e != nil && e.Steps == 0:
 		return errors.New("evaluation_reward is of evaluations that count steps, and these count episodes: give evaluate.steps, or record evaluation_return")
+	case m == result.StepsMade && c.Episodes == 0:
+		return fmt.Errorf("%s is of runs that end with an episode, and all of these have %d: give episodes, or leave it out", m, c.Steps)
 	case d.At == nil && !d.Sparse && d.From != "":
 		return fmt.Errorf("%s is made from %s, which comes with it: record %s", m, d.From, d.From)
 	default:

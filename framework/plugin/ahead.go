@@ -20,6 +20,7 @@ type ahead struct {
 	agent       *agentClient
 	refused     bool // the process makes no steps ahead
 	most        int  // steps that the caller allows
+	episodes    int  // that a lane may begin in them
 	seed        func(lane, episode int) uint64
 	seeds       []uint64
 	begun       []int // episodes that each lane has begun in the steps answered with
@@ -46,7 +47,9 @@ func (c *agentClient) join(environment vector.Environment) vector.Ahead {
 	h := &ahead{environment: e, agent: c, begun: make([]int, e.session.lanes),
 		actions: space.NewColumn(c.spec.Action, n), out: vector.NewTimeSteps(c.spec, n)}
 	e.ahead, c.ahead = h, h
-	return func(steps int, seed func(lane, episode int) uint64) { h.most, h.seed = steps, seed }
+	return func(steps, episodes int, seed func(lane, episode int) uint64) {
+		h.most, h.episodes, h.seed = steps, min(episodes, episodesAhead), seed
+	}
 }
 
 // idle says whether no lane is stepped.
@@ -60,7 +63,7 @@ func (h *ahead) expected(in *vector.Actions) error {
 		want := vector.Continue
 		if before := (h.made-1)*len(in.Signals) + i; h.made > 0 && (h.out.Terminated[before] || h.out.Truncated[before]) {
 			want = vector.NewEpisode
-			if h.begun[i] == episodesAhead || in.Seeds[i] != h.seeds[i*episodesAhead+h.begun[i]] {
+			if n := len(h.seeds) / len(in.Signals); h.begun[i] == n || in.Seeds[i] != h.seeds[i*n+h.begun[i]] {
 				return fmt.Errorf("lane %d: a seed that was not announced", i)
 			}
 			h.begun[i]++
@@ -80,7 +83,7 @@ func (h *ahead) fetch(ctx context.Context, in *vector.Feedback) error {
 	h.request.Steps = uint32(min(h.most, len(h.out.Rewards)/s.lanes))
 	h.seeds = h.seeds[:0]
 	for lane := range s.lanes {
-		for k := range episodesAhead {
+		for k := range h.episodes {
 			h.seeds = append(h.seeds, h.seed(lane, k))
 		}
 	}

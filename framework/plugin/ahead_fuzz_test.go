@@ -64,7 +64,7 @@ func FuzzAhead(f *testing.F) {
 			feedback.Signals[lane], actions.Signals[lane] = vector.Continue, vector.Continue
 		}
 		for k := range most {
-			announce(most-k, seeds)
+			announce(most-k, 1, seeds)
 			if err := agent.Step(context.Background(), feedback, &actions.Actions); err != nil {
 				return
 			}

@@ -33,7 +33,7 @@ func TestTogetherAsApart(t *testing.T) {
 			guest := must.Get(both.Guest(t.Context()))(t)
 			for _, params := range []string{`{}`, `{"spoils": true}`} {
 				for _, lanes := range []int{1, 3, 6} {
-					play := func(envs, agents *plugin.Process) (out told) {
+					play := func(envs, agents *plugin.Process, episodes int, grid ...int) (out told) {
 						env := must.Get(envs.OpenEnvironment(t.Context(), nil, lanes))(t)
 						defer env.Close()
 						open := func() vector.Agent {
@@ -50,7 +50,7 @@ func TestTogetherAsApart(t *testing.T) {
 							t.Fatal("joined, and apart; or not joined, and together")
 						}
 						out.outcomes = must.Get(loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(3, env.Spec().ID),
-							Steps: 240, Grid: []int{1, 50, 100, 230}, Discount: 0.9, Ahead: ahead,
+							Steps: 240, Episodes: episodes, Grid: grid, Discount: 0.9, Ahead: ahead,
 							Metrics: []result.Metric{result.Reward, "agent.seen"},
 							Keep: func(run int, s *loop.Snapshot) error {
 								out.saved = append(out.saved, fmt.Sprintf("%d %d %x", run, s.Step, s.State))
@@ -61,12 +61,14 @@ func TestTogetherAsApart(t *testing.T) {
 						slices.Sort(out.saved)
 						return out
 					}
-					apart, together := play(envs, agents), play(guest, both)
-					if a, b := fmt.Sprintf("%+v", apart), fmt.Sprintf("%+v", together); a != b { // NaN included
-						t.Errorf("%s, %d lanes:\napart %s\ntogether %s", params, lanes, a, b)
-					}
-					if len(apart.saved) == 0 {
-						t.Errorf("%s, %d lanes: it tests nothing", params, lanes)
+					for episodes, grid := range map[int][]int{0: {1, 50, 100, 230}, 5: {1, 4, 5}} {
+						apart, together := play(envs, agents, episodes, grid...), play(guest, both, episodes, grid...)
+						if a, b := fmt.Sprintf("%+v", apart), fmt.Sprintf("%+v", together); a != b { // NaN included
+							t.Errorf("%s, %d lanes, %d episodes:\napart %s\ntogether %s", params, lanes, episodes, a, b)
+						}
+						if len(apart.saved) == 0 {
+							t.Errorf("%s, %d lanes, %d episodes: it tests nothing", params, lanes, episodes)
+						}
 					}
 				}
 			}

@@ -75,6 +75,7 @@ type cell struct{ environment, agent string }
 type sample struct {
 	ok, failed, givenUp int
 	vain                int   // runs that explored without learning
+	unended             int   // runs that reached the most steps before their last episode ended
 	runs                []int // that are ok
 	programs            Spans // of the environment, in runs
 	outcomes            map[Metric]*outcomes
@@ -97,7 +98,7 @@ type outcomes struct {
 
 type aggregator struct {
 	meta     Meta
-	widths   []float64 // steps of each window
+	widths   []float64 // steps of each window; episodes where these are the budget
 	samples  map[cell]*sample
 	last     map[cell]int
 	failures map[cell][]Failure
@@ -160,6 +161,12 @@ func (a *aggregator) add(s *sample, rec *Record) {
 	}
 	s.runs, s.programs = append(s.runs, rec.Run), s.programs.add(rec.Run, rec.Programs)
 	a.mixture.add(&a.meta, c, rec.Programs)
+	if a.unended(rec) {
+		s.unended++
+	}
+	if a.meta.Episodes > 0 {
+		a.widths = Widths(a.widths[:0], rec.Curves[StepsMade])
+	}
 	for m, curve := range rec.Curves {
 		a.addCurve(s, rec, m, curve)
 	}
@@ -174,7 +181,7 @@ func (a *aggregator) add(s *sample, rec *Record) {
 		switch _, recorded := rec.Curves[d.Name]; {
 		case !ok || recorded:
 		case d.Derive == nil:
-			s.set(rec.Run, d.Name, a.value(&d, curve))
+			s.set(rec.Run, d.Name, a.value(rec, &d, curve))
 			if slices.Contains(rec.Infinite, d.From) {
 				s.overflowed[d.Name]++
 			}
@@ -233,8 +240,12 @@ func refused(e *Entry, err error) error {
 
 // checkOK refuses an ok record that the experiment cannot have.
 func (a *aggregator) checkOK(rec *Record) error {
-	if a.meta.Steps > 0 && rec.Steps != a.meta.Steps {
+	switch whole := a.meta.Episodes > 0 && rec.Episodes == a.meta.Episodes && rec.Steps <= a.meta.Steps; {
+	case whole:
+	case a.meta.Steps > 0 && rec.Steps != a.meta.Steps:
 		return fmt.Errorf("has %d steps, runs of the experiment %d", rec.Steps, a.meta.Steps)
+	case a.meta.Episodes > 0 && rec.Episodes > a.meta.Episodes:
+		return fmt.Errorf("has %d episodes, runs of the experiment %d", rec.Episodes, a.meta.Episodes)
 	}
 	if rec.Episodes < 0 || rec.Episodes > rec.Steps {
 		return fmt.Errorf("has %d episodes in %d steps", rec.Episodes, rec.Steps)
@@ -250,7 +261,7 @@ func (a *aggregator) checkOK(rec *Record) error {
 	// Every run has these. Another curve may be absent from some runs: no episode may
 	// end in a run, and a model may have no optimal gain.
 	for _, m := range metric.Select(func(d *metric.Definition) bool { return d.Always }) {
-		if slices.Contains(a.meta.Recorded, m) && rec.Curves[m] == nil {
+		if slices.Contains(a.meta.Recorded, m) && rec.Curves[m] == nil && !a.unended(rec) {
 			return fmt.Errorf("curve %s is missing", m)
 		}
 	}
@@ -277,7 +288,7 @@ func (a *aggregator) addCurve(s *sample, rec *Record, m Metric, curve []float64)
 			points[i].Add(x)
 		}
 	}
-	value := a.value(a.meta.Define(m), curve)
+	value := a.value(rec, a.meta.Define(m), curve)
 	if from := metric.Define(m).From; slices.Contains(rec.Infinite, m) || from != "" && slices.Contains(rec.Infinite, from) || slices.ContainsFunc(curve, tooLarge) {
 		s.overflowed[m]++
 		value = math.NaN()
@@ -285,8 +296,23 @@ func (a *aggregator) addCurve(s *sample, rec *Record, m Metric, curve []float64)
 	s.set(rec.Run, m, value)
 }
 
-// value is a run's one value of a metric, by its curve.
-func (a *aggregator) value(d *metric.Definition, curve []float64) float64 {
+// unended says whether a run reached the most steps before its last episode ended.
+func (a *aggregator) unended(rec *Record) bool { return rec.Episodes < a.meta.Episodes }
+
+// Widths appends the steps of each window to dst, by the curve of StepsMade.
+func Widths(dst, steps []float64) []float64 {
+	last := 0.0
+	for _, x := range steps {
+		dst, last = append(dst, x-last), x
+	}
+	return dst
+}
+
+// value is a run's one value of a metric, by its curve. A run that is unended has none.
+func (a *aggregator) value(rec *Record, d *metric.Definition, curve []float64) float64 {
+	if a.unended(rec) {
+		return math.NaN()
+	}
 	switch d.Value {
 	case metric.Last:
 		return curve[len(curve)-1]
@@ -379,6 +405,10 @@ func (a *aggregator) summary() *Summary {
 			if s.vain > 0 {
 				out.Notices = append(out.Notices, fmt.Sprintf("%s explores in vain in %s: in %d of %d runs it explored in the same state with the same action %d times in a row, of the decisions kept, and what it hoped for did not fall; rlrun explain shows such a decision",
 					agent, env, s.vain, s.ok, vainRow))
+			}
+			if s.unended > 0 {
+				out.Notices = append(out.Notices, fmt.Sprintf("%d of %d runs of %s in %s made %d steps before %d episodes had ended: their curves end there, and they have no value in summaries and comparisons; give more steps",
+					s.unended, s.ok, agent, env, a.meta.Steps, a.meta.Episodes))
 			}
 			if len(s.overflowed) > 0 {
 				runs := slices.Max(slices.Collect(maps.Values(s.overflowed)))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -330,6 +331,41 @@ func TestValuesAreFinite(t *testing.T) {
 	for _, m := range []Metric{Reward, CumulativeReward, FinalReward} { // the last is made from the first
 		if got := vast.Cell("e", "a", m); got != "overflow" {
 			t.Errorf("%s is shown as %q", m, got)
+		}
+	}
+}
+
+// Where runs count episodes, windows have the steps of each run. A run that reached its most steps before its last
+// episode ended has no value.
+func TestBudgetInEpisodes(t *testing.T) {
+	meta := Meta{Steps: 100, Episodes: 2, Grid: []int{1, 2}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 3, Discount: 1, Recorded: []Metric{Reward, StepsMade}}
+	nan := math.NaN()
+	recs := []Record{
+		{Environment: "e", Agent: "a", Run: 0, Status: OK, Steps: 10, Episodes: 2, Curves: map[Metric][]float64{Reward: {1, 3}, StepsMade: {2, 10}}},
+		{Environment: "e", Agent: "a", Run: 1, Status: OK, Steps: 100, Episodes: 2, Curves: map[Metric][]float64{Reward: {1, 0.5}, StepsMade: {20, 100}}},
+		{Environment: "e", Agent: "a", Run: 2, Status: OK, Steps: 100, Episodes: 1, Curves: map[Metric][]float64{Reward: {7, nan}, StepsMade: {50, nan}}},
+	}
+	s := must.Get(Aggregate(meta, Sorted(recs)))(t)
+	for m, want := range map[Metric][]float64{
+		Reward: {(1*2 + 3*8) / 10.0, (1*20 + 0.5*80) / 100}, CumulativeReward: {26, 60}, FinalReward: {3, 0.5}, StepsMade: {10, 100},
+	} {
+		if row := s.Row("e", "a", m); !slices.Equal(row.Values, want) || !slices.Equal(row.Runs, []int{0, 1}) {
+			t.Errorf("%s: runs %v have values %v, want %v", m, row.Runs, row.Values, want)
+		}
+	}
+	if want := "1 of 3 runs of a in e made 100 steps before 2 episodes had ended"; !slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, want) }) {
+		t.Errorf("no notice %q in %q", want, s.Notices)
+	}
+	for _, spoil := range []func(*Record){
+		func(r *Record) { r.Episodes = 3 },
+		func(r *Record) { r.Episodes = 1 },
+		func(r *Record) { r.Steps = 101 },
+		func(r *Record) { delete(r.Curves, Reward) },
+	} {
+		r := recs[0]
+		r.Curves = maps.Clone(r.Curves)
+		if spoil(&r); Check(t.Context(), meta, Sorted([]Record{r})) == nil {
+			t.Errorf("a run of %d steps and %d episodes with %v is accepted", r.Steps, r.Episodes, r.Curves)
 		}
 	}
 }

@@ -15,6 +15,7 @@ type LiveCell struct {
 	Agent       string      `json:"agent"`       // label
 	Runs        int         `json:"runs"`        // number of unfinished runs
 	Steps       int         `json:"steps"`       // of all runs together
+	Episodes    int         `json:"episodes"`    // that ended in them
 	Curves      []LiveCurve `json:"curves"`      // one per metric
 }
 

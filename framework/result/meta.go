@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,8 +16,11 @@ type Meta struct {
 	Description string `json:"description,omitempty"` // from the config
 	// Steps is the number of interactions in a run.
 	Steps int `json:"steps"`
+	// Episodes is the number of episodes in a run whose budget they are, and Steps then are the most
+	// that it may make. 0: Steps are the budget.
+	Episodes int `json:"episodes,omitempty"`
 	// Grid holds the steps at which curves have a value: increasing, from 1 to
-	// Steps.
+	// Steps. With Episodes it holds the numbers of the episodes at whose ends they have one.
 	Grid []int `json:"grid"`
 	// Environments are labels in the config's order.
 	Environments []string `json:"environments"`
@@ -80,8 +84,22 @@ func (m *Meta) Skips(environment, agent string) bool {
 	return slices.ContainsFunc(m.Skipped, func(s Skipped) bool { return s.Environment == environment && s.Agent == agent })
 }
 
+// Axis names what the grid counts.
+func (m *Meta) Axis() string {
+	if m.Episodes > 0 {
+		return "episodes"
+	}
+	return "steps"
+}
+
+// Length says how long a run is.
+func (m *Meta) Length() string { return fmt.Sprintf("%d %s", m.Budget(), m.Axis()) }
+
+// Budget is the length of a run, in what the grid counts.
+func (m *Meta) Budget() int { return cmp.Or(m.Episodes, m.Steps) }
+
 // tail is the grid point of the first window that begins in the last tenth of
-// the steps; the last grid point if there is none.
+// the run; the last grid point if there is none.
 func (m *Meta) tail() int {
 	last := len(m.Grid) - 1
 	for i := range last {
@@ -113,7 +131,7 @@ func (m *Meta) Windows(x Metric) []int {
 // have at a step; infinite where nothing is known.
 func (m *Meta) Bounds(environment string, x Metric, step int) (low, high float64) {
 	d, t := m.Define(x), m.Tasks[environment]
-	if d.Bounds == nil || step == 0 {
+	if d.Bounds == nil || step == 0 || m.Episodes > 0 && d.Cumulative() { // of unknown steps
 		return math.Inf(-1), math.Inf(1)
 	}
 	p := metric.Possible{RewardLow: math.Inf(-1), RewardHigh: math.Inf(1), OneState: t.States == 1}

@@ -18,6 +18,7 @@ const (
 	CumulativeReward = metric.CumulativeReward
 	DiscountedReturn = metric.DiscountedReturn
 	EpisodeReturn    = metric.EpisodeReturn
+	StepsMade        = metric.Steps
 	EvaluationReturn = metric.EvaluationReturn
 	EvaluationReward = metric.EvaluationReward
 	Regret           = metric.Regret

@@ -10,7 +10,7 @@ import (
 // Overlay puts the statistics of several experiments into one summary, so that one
 // page can show them. labels has the new names of each summary's agents, by name; agents
 // without one are left out. No name may occur twice. Environments are the same if their
-// labels are. The grid is that of all experiments; curves are interpolated between
+// labels are. All have the same axis. The grid is that of all experiments; curves are interpolated between
 // their own points. Differences to an experiment's first agent are left out.
 func Overlay(list []*Summary, labels []map[string]string) *Summary {
 	out := &Summary{Meta: Meta{Optimum: map[string]float64{}, Tasks: map[string]Task{}}}
@@ -19,7 +19,7 @@ func Overlay(list []*Summary, labels []map[string]string) *Summary {
 	for _, s := range list {
 		names = append(names, s.Meta.Name)
 		m.Grid = append(m.Grid, s.Meta.Grid...)
-		m.Steps, m.Runs = max(m.Steps, s.Meta.Steps), max(m.Runs, s.Meta.Runs)
+		m.Steps, m.Episodes, m.Runs = max(m.Steps, s.Meta.Steps), max(m.Episodes, s.Meta.Episodes), max(m.Runs, s.Meta.Runs)
 		for _, env := range s.Meta.Environments {
 			if !slices.Contains(m.Environments, env) {
 				m.Environments = append(m.Environments, env)

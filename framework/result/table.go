@@ -65,7 +65,7 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 		if !slices.ContainsFunc(s.Meta.Agents, func(agent string) bool { return !s.Meta.Skips(env, agent) }) {
 			continue
 		}
-		length := fmt.Sprintf("%d steps", s.Meta.Steps)
+		length := s.Meta.Length()
 		if s.Meta.Steps == 0 {
 			length = "evaluation without learning"
 		}

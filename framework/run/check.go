@@ -231,6 +231,9 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 	for e, c := range x.Plan.Environments {
 		spec, first, err := x.openEnvironment(ctx, c)
 		if err == nil {
+			if x.Plan.Config.Episodes > 0 && spec.Continuing {
+				return plan.At(fmt.Errorf("counts episodes, which never end in %s: leave it out, and runs end after steps", c.Name), "episodes")
+			}
 			if e := x.Plan.Config.Evaluate; e != nil && spec.Continuing && e.Steps == 0 {
 				err = fmt.Errorf("evaluate counts episodes, which never end in %s; give evaluate.steps: %w", c.Name, framework.ErrUnsupported)
 			}

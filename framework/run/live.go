@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // liveEvery is the time between two writes of a process's live file.
@@ -112,12 +113,12 @@ func (v *liveView) close() { v.file.Remove() }
 // liveCell sums up unfinished runs of a cell.
 func liveCell(p *plan.Plan, c plan.Cell, runs []loop.Outcome) result.LiveCell {
 	out := result.LiveCell{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Runs: len(runs), Curves: []result.LiveCurve{}}
-	widths := make([]float64, len(p.Grid))
-	for i, step := range p.Grid {
-		widths[i] = float64(step)
-		if i > 0 {
-			widths[i] -= float64(p.Grid[i-1])
+	widths := func(run loop.Outcome) []float64 {
+		steps := run.Curves[result.StepsMade]
+		if p.Config.Episodes == 0 {
+			steps = each.Of(p.Grid, func(step int) float64 { return float64(step) })
 		}
+		return result.Widths(nil, steps)
 	}
 	derived := metric.Select(func(d *metric.Definition) bool { return d.Derive != nil })
 	at := map[result.Metric]*result.LiveCurve{}
@@ -142,7 +143,7 @@ func liveCell(p *plan.Plan, c plan.Cell, runs []loop.Outcome) result.LiveCell {
 		}
 	}
 	for _, run := range runs {
-		out.Steps += run.Steps
+		out.Steps, out.Episodes = out.Steps+run.Steps, out.Episodes+run.Episodes
 		for m, curve := range run.Curves {
 			if slices.ContainsFunc(curve, func(x float64) bool { return !math.IsNaN(x) }) {
 				add(m, curve)
@@ -151,7 +152,7 @@ func liveCell(p *plan.Plan, c plan.Cell, runs []loop.Outcome) result.LiveCell {
 		for _, m := range derived {
 			d := metric.Define(m)
 			if curve := run.Curves[d.From]; curve != nil && run.Curves[m] == nil {
-				add(m, d.Derive(nil, curve, widths[:len(curve)]))
+				add(m, d.Derive(nil, curve, widths(run)[:len(curve)]))
 			}
 		}
 	}

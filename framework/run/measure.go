@@ -50,14 +50,15 @@ func (x *Runner) measureCell(ctx context.Context, c plan.Cell) (lanes int, took 
 	full := x.Plan.Config.Steps
 	for steps := min(1000, full); ; steps = min(8*steps, full) {
 		short := *x.Plan
-		short.Config.Steps, short.Grid = steps, []int{steps}
+		short.Config.Steps = steps
+		short.Grid = []int{short.Config.Budget()}
 		w := &worker{execution: &execution{plan: &short, warm: x.warm, open: x.pool.open, session: &store.Session{}}, cell: c}
 		if _, err := w.instances(ctx, lanes); err != nil {
 			w.close()
 			return 0, 0, err
 		}
 		began := time.Now()
-		_, err := w.attempt(ctx, runs)
+		outcomes, err := w.attempt(ctx, runs)
 		took = time.Since(began)
 		w.close()
 		if err != nil {
@@ -66,8 +67,16 @@ func (x *Runner) measureCell(ctx context.Context, c plan.Cell) (lanes int, took 
 		if full == 0 {
 			return lanes, took, nil
 		}
-		if took >= enough || steps == full {
-			return lanes, time.Duration(float64(took) * float64(full) / float64(steps)), nil
+		share := 0.0 // of the budget
+		for _, o := range outcomes {
+			part := float64(o.Steps) / float64(full)
+			if n := x.Plan.Config.Episodes; n > 0 {
+				part = max(part, float64(o.Episodes)/float64(n))
+			}
+			share += part / float64(lanes)
+		}
+		if took >= enough || steps == full || share > 1-1e-9 {
+			return lanes, time.Duration(float64(took) / share), nil
 		}
 	}
 }

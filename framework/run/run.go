@@ -35,6 +35,8 @@ type Event struct {
 	// Interactions made since the last event of the cell; negative when a batch
 	// failed and will be replayed.
 	Interactions int
+	// Units are the part of the runs' budget that these made: see loop.Work.
+	Units int
 	// Runs counts runs that ended, and Failed those of them that failed or were given up, since the
 	// last event of the cell.
 	Runs, Failed int

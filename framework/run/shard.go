@@ -58,6 +58,7 @@ type shardRun struct {
 	mu     sync.Mutex
 	status store.ShardStatus
 	steps  int64
+	units  int64 // of the budget: see loop.Work
 	began  time.Time
 }
 
@@ -123,7 +124,7 @@ func (r *shardRun) found(done store.Done) (store.Done, error) {
 
 func (r *shardRun) event(e Event) {
 	r.mu.Lock()
-	r.steps += int64(e.Interactions)
+	r.steps, r.units = r.steps+int64(e.Interactions), r.units+int64(e.Units)
 	r.mu.Unlock()
 	if r.o.Event != nil {
 		r.o.Event(e)
@@ -150,8 +151,8 @@ func (r *shardRun) write(state string) error {
 	s.State, s.Updated, s.Seconds = state, time.Now().UTC(), time.Since(r.began).Seconds()
 	s.StepsPerSecond = float64(r.steps) / max(s.Seconds, 1e-3)
 	s.SecondsLeft = 0
-	if left := int64(s.Runs-s.Reused)*int64(r.x.Plan.Config.Steps) - r.steps; left > 0 && r.steps > 0 {
-		s.SecondsLeft = s.Seconds * float64(left) / float64(r.steps)
+	if left := int64(s.Runs-s.Reused)*int64(r.x.Plan.Config.Budget()) - r.units; left > 0 && r.units > 0 {
+		s.SecondsLeft = s.Seconds * float64(left) / float64(r.units)
 	}
 	if r.o.Status != nil {
 		*r.o.Status = *s

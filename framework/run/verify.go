@@ -161,6 +161,7 @@ func (w *worker) observe(ctx context.Context, run, steps int, answered func(run,
 		Runs:        []int{run},
 		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       steps,
+		Episodes:    w.plan.Config.Episodes,
 		Discount:    1,
 	})
 	return err

@@ -46,7 +46,9 @@ type worker struct {
 	afresh, kept map[int]bool
 }
 
-func (w *worker) notify(interactions int) { w.event(Event{Cell: w.cell, Interactions: interactions}) }
+func (w *worker) notify(made loop.Work) {
+	w.event(Event{Cell: w.cell, Interactions: made.Steps, Units: made.Units})
+}
 
 func (w *worker) notice(text string) { w.event(Event{Cell: w.cell, Notice: text}) }
 
@@ -263,7 +265,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	if err != nil {
 		return nil, err
 	}
-	made, env := 0, lanes.env
+	made, env := loop.Work{}, lanes.env
 	var followed *trail
 	if w.isRemote(w.cell) {
 		followed = w.trail(lanes.env, runs)
@@ -274,13 +276,14 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		Runs:     runs,
 		Seeds:    seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:    w.plan.Config.Steps,
+		Episodes: w.plan.Config.Episodes,
 		Grid:     w.plan.Grid,
 		Discount: w.plan.Config.MetricDiscount(),
 		Metrics:  w.plan.Config.Record.Metrics,
-		Progress: func(n int, unfinished func() []loop.Outcome) {
-			made += n
+		Progress: func(n loop.Work, unfinished func() []loop.Outcome) {
+			made.Steps, made.Units = made.Steps+n.Steps, made.Units+n.Units
 			w.notify(n)
-			w.live.progress(w, n, unfinished)
+			w.live.progress(w, n.Steps, unfinished)
 		},
 		Evaluation: lanes.evaluation,
 	}
@@ -309,7 +312,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		err = w.unchanged(ctx, w.env.plugin, w.agent.plugin, false)
 	}
 	if err != nil {
-		w.notify(-made) // they will be made again
+		w.notify(loop.Work{Steps: -made.Steps, Units: -made.Units}) // they will be made again
 		if followed != nil {
 			followed.keep()
 		}

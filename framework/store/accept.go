@@ -79,7 +79,7 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 	if err := result.Check(ctx, p.Meta(), c.runs.All()); err != nil {
 		return nil, c.dir.Explain(err)
 	}
-	return done, c.dir.withAgents(p, done)
+	return done, c.dir.withAgents(p, c.runs, done)
 }
 
 // sameShards refuses a shard of another division than the one that was begun, or of other

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/internal/snapshot"
 )
@@ -29,6 +30,7 @@ type SavedAgent struct {
 	Run         int               `json:"run"`                   // index, from 0
 	Seed        *uint64           `json:"seed"`                  // of the experiment; nil in files of old programs
 	Step        int               `json:"step"`                  // that the agent has learned from, of the run
+	Last        bool              `json:"last,omitempty"`        // of the run
 	Before      int               `json:"before,omitempty"`      // steps that it had learned from before the run
 	Plugin      string            `json:"plugin"`                // as the config names it
 	ID          string            `json:"id"`                    // of the plugin
@@ -184,7 +186,8 @@ func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.C
 		return err
 	}
 	data, err := encodeAgent(&SavedAgent{
-		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Seed: p.Config.Seed, Step: s.Step, Before: told.Before,
+		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Seed: p.Config.Seed, Step: s.Step, Last: s.Last,
+		Before: warm.before(comp, p.Environments[c.Environment].Name, run),
 		Plugin: comp.Plugin, ID: id, Program: session.programs(p, c).Agent, Experiment: identity,
 		Params: comp.Params, Exploration: comp.Exploration, Discount: told.Discount, Spec: saved,
 	}, s)
@@ -196,7 +199,7 @@ func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.C
 
 // withAgents takes runs from those that are done if their agent is to be kept, but is not
 // there.
-func (d Dir) withAgents(p *plan.Plan, done Done) error {
+func (d Dir) withAgents(p *plan.Plan, runs *result.Runs, done Done) error {
 	if p.Config.Save == nil || p.Config.Steps == 0 {
 		return nil
 	}
@@ -208,19 +211,32 @@ func (d Dir) withAgents(p *plan.Plan, done Done) error {
 	for _, e := range entries {
 		there[agentsDir+"/"+e.Name()] = true
 	}
-	environments, agents, steps := plan.Slugs(p.Environments), plan.Slugs(p.Agents), []int{p.Config.Steps}
-	if every := p.Config.Save.Every; every > 0 {
-		steps = loop.EveryGrid(every, p.Config.Steps)
-	}
-	for _, c := range p.Cells {
-		key := p.Key(c)
-		for key.Run = range p.Config.Runs {
-			for _, step := range steps {
-				if done[key] && !there[agentName(environments[c.Environment], agents[c.Agent], key.Run, step)] {
-					done[key] = false
-				}
+	environments, agents := slugs(p.Environments), slugs(p.Agents)
+	for rec, err := range runs.WithoutCurves() {
+		if err != nil {
+			return err
+		}
+		if rec.Status != result.OK {
+			continue
+		}
+		steps := []int{rec.Steps}
+		if every := p.Config.Save.Every; every > 0 {
+			steps = loop.EveryGrid(every, rec.Steps)
+		}
+		for _, step := range steps {
+			if !there[agentName(environments[rec.Environment], agents[rec.Agent], rec.Run, step)] {
+				done[rec.Key()] = false
 			}
 		}
 	}
 	return nil
+}
+
+// slugs name components in names of files, by their labels.
+func slugs(list []plan.Component) map[string]string {
+	out := map[string]string{}
+	for i, slug := range plan.Slugs(list) {
+		out[list[i].Name] = slug
+	}
+	return out
 }

@@ -119,15 +119,13 @@ func choose(w *plan.WarmStart, files []agentFile, dir, agent, environment string
 	if keep(func(f *agentFile) bool { return f.Environment == name }); len(files) == 0 {
 		return nil, fmt.Errorf("%s has no agent %q saved in the environment %q; it has some of %s: choose one with environment", dir, agent, name, quoted(environments))
 	}
-	step := w.Step
-	if step == 0 {
-		for _, f := range files {
-			step = max(step, f.Step)
-		}
-	}
 	all = files
-	if keep(func(f *agentFile) bool { return f.Step == step }); len(files) == 0 {
-		return nil, fmt.Errorf("%s has no agent %q of step %d; it has some of the steps %s", dir, agent, step,
+	asked := "the last step of a run"
+	if w.Step > 0 {
+		asked = fmt.Sprintf("step %d", w.Step)
+	}
+	if keep(func(f *agentFile) bool { return f.Step == w.Step || w.Step == 0 && f.Last }); len(files) == 0 {
+		return nil, fmt.Errorf("%s has no agent %q of %s; it has some of the steps %s", dir, agent, asked,
 			strings.Join(distinct(func(f *agentFile) string { return fmt.Sprint(f.Step) }, all), ", "))
 	}
 	slices.SortFunc(files, func(a, b agentFile) int { return a.Run - b.Run })
@@ -224,8 +222,7 @@ func (o SavedAgents) OtherSeed(root uint64) bool { return *o[0].Seed != root }
 
 // Told is what an agent is told of its runs.
 type Told struct {
-	Before int // steps that it has learned from before its run begins
-	// Steps are those of its run, and those before. In an experiment without steps it is
+	// Steps are those of its run, and the most that one has made before. In an experiment without steps it is
 	// what the agent was saved under.
 	Steps int
 	// Discount is the experiment's, nil if it gives none, or what the agent was saved under.
@@ -239,14 +236,26 @@ func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
 		if len(saved) == 0 {
 			continue
 		}
-		f := saved[0] // all share what is told
-		told := Told{Before: f.Before + f.Step, Steps: f.Before + f.Step + p.Config.Steps, Discount: f.Discount}
-		if p.Config.Steps == 0 {
-			told.Steps = f.Spec.Steps
+		told := Told{Steps: saved[0].Spec.Steps, Discount: saved[0].Discount} // which all share
+		if p.Config.Steps > 0 {
+			told.Steps = 0
+			for _, f := range saved {
+				told.Steps = max(told.Steps, f.Before+f.Step+p.Config.Steps)
+			}
 		}
 		return told
 	}
 	return Told{Steps: p.Config.Steps, Discount: p.Config.Discount}
+}
+
+// before returns how many steps the agent of a run in an environment has learned from before the run begins.
+func (w WarmStarts) before(c plan.Component, environment string, run int) int {
+	saved := w[[2]string{c.Name, environment}].saved
+	if len(saved) == 0 {
+		return 0
+	}
+	f := saved.of(run, true)
+	return f.Before + f.Step
 }
 
 // belongs refuses saved agents that are not of one experiment: the one whose config and

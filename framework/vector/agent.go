@@ -66,8 +66,8 @@ type AgentAbilities struct {
 // Ahead is called before a step of an agent. It promises so many pairs of steps, of the agent and then
 // the environment, in which every lane continues, and that nothing else is asked of the two in between.
 // A lane whose episode has ended begins the next one, with the seed that seed returns (episode 0 is the
-// next). The answers are the same as without the promise.
-type Ahead func(steps int, seed func(lane, episode int) uint64)
+// next). The promise ends before a lane begins more than so many episodes. The answers are the same as without the promise.
+type Ahead func(steps, episodes int, seed func(lane, episode int) uint64)
 
 // LaneAgent is an Agent, for space.Discrete observations and actions, whose
 // lanes can also be stepped alone; see LaneEnvironment.

@@ -35,7 +35,7 @@ func write(s *output.Results, directory string) ([]string, error) {
 				}
 				fmt.Fprintln(w, ` \\`)
 			}
-			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{l%s}\n\\toprule\n", result.LaTeX(env), s.Summary.Meta.Steps, strings.Repeat("r", len(columns)-1))
+			fmt.Fprintf(w, "\n%% %s, %s\n\\begin{tabular}{l%s}\n\\toprule\n", result.LaTeX(env), s.Summary.Meta.Length(), strings.Repeat("r", len(columns)-1))
 			row(func(c result.Column) string { return c.Header })
 			fmt.Fprintln(w, `\midrule`)
 			for _, agent := range s.Summary.Shown(env) {

@@ -49,7 +49,8 @@ type pageData struct {
 	Agents       []string      `json:"agents"`
 	Environments []string      `json:"environments"`
 	Metrics      []pageMetric  `json:"metrics"`
-	Steps        []int         `json:"steps"`
+	Axis         string        `json:"axis"`  // what Steps counts
+	Steps        []int         `json:"steps"` // of grid points
 	Log          bool          `json:"log"`
 	OK           [][]int       `json:"ok"` // runs, by environment and agent
 	Rows         []pageRows    `json:"rows"`
@@ -83,7 +84,7 @@ type progressCell struct {
 	Failed      int     `json:"failed"`
 	Missing     int     `json:"missing"` // without a record
 	Running     int     `json:"running"` // of Missing
-	Share       float64 `json:"share"`   // of their steps, that running ones have made
+	Share       float64 `json:"share"`   // of their budget, that running ones have made
 }
 
 type pageMetric struct {
@@ -216,7 +217,7 @@ func newPageData(s *result.Summary, page Page) *pageData {
 	meta := &s.Meta
 	d := &pageData{
 		Name: meta.Name, Planned: meta.Runs, Notices: notices(s, page), Agents: orEmpty(meta.Agents), Environments: orEmpty(meta.Environments),
-		Log: plots.IsLog(meta.Grid), Metrics: []pageMetric{}, Steps: []int{}, OK: [][]int{}, Rows: []pageRows{}, Curves: []pageCurves{},
+		Log: plots.IsLog(meta.Grid), Axis: meta.Axis(), Metrics: []pageMetric{}, Steps: []int{}, OK: [][]int{}, Rows: []pageRows{}, Curves: []pageCurves{},
 		Sweeps: orEmpty(page.Sweeps), Choices: []pageChoices{}, Live: page.Live, Optimum: []*float64{}, Failures: []pageFailure{},
 	}
 	environment, agent, at := indices(meta.Environments), indices(meta.Agents), map[result.Metric]int{}
@@ -426,21 +427,27 @@ func (d *pageData) addProgress(s *result.Summary, running []result.Live, environ
 	}
 	p := &pageProgress{Processes: len(running)}
 	cells := map[[2]string]result.LiveCell{}
-	made := 0
+	var all result.LiveCell
 	for _, process := range running {
 		p.Rate += process.StepsPerSecond
 		for _, c := range process.Cells {
 			key := [2]string{c.Environment, c.Agent}
-			cells[key] = result.LiveCell{Runs: cells[key].Runs + c.Runs, Steps: cells[key].Steps + c.Steps}
-			made += c.Steps
+			cells[key] = result.LiveCell{Runs: cells[key].Runs + c.Runs, Steps: cells[key].Steps + c.Steps, Episodes: cells[key].Episodes + c.Episodes}
+			all.Steps, all.Episodes = all.Steps+c.Steps, all.Episodes+c.Episodes
 		}
+	}
+	made := func(c result.LiveCell) int {
+		if s.Meta.Episodes > 0 {
+			return c.Episodes
+		}
+		return c.Steps
 	}
 	missing := 0
 	for _, c := range s.Counts {
 		live := cells[[2]string{c.Environment, c.Agent}]
 		cell := progressCell{environment[c.Environment], agent[c.Agent], c.OK, c.Failed, c.Missing, min(live.Runs, c.Missing), 0}
 		if live.Runs > 0 {
-			cell.Share = float64(live.Steps) / float64(live.Runs) / float64(max(1, s.Meta.Steps))
+			cell.Share = float64(made(live)) / float64(live.Runs) / float64(max(1, s.Meta.Budget()))
 		}
 		p.Cells = append(p.Cells, cell)
 		p.Done += c.OK + c.Failed
@@ -448,7 +455,11 @@ func (d *pageData) addProgress(s *result.Summary, running []result.Live, environ
 	}
 	p.Planned, p.Left = p.Done+missing, result.Number(math.NaN())
 	if p.Rate > 0 {
-		p.Left = result.Number(max(0, float64(missing)*float64(s.Meta.Steps)-float64(made)) / p.Rate)
+		each := 1.0 // steps of an entry of the budget
+		if s.Meta.Episodes > 0 {
+			each = float64(all.Steps) / float64(all.Episodes)
+		}
+		p.Left = result.Number(max(0, float64(missing)*float64(s.Meta.Budget())-float64(made(all))) * each / p.Rate)
 	}
 	d.Progress = p
 }

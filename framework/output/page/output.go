@@ -59,6 +59,9 @@ func Together(inputs []*compare.Input, all []*output.Results) (*result.Summary, 
 	p := Page{Command: "rlrun compare", Together: true}
 	var summaries []*result.Summary
 	for _, r := range all {
+		if was, is := all[0].Summary.Meta.Axis(), r.Summary.Meta.Axis(); was != is {
+			return nil, p, fmt.Errorf("curves of %s are over %s, and those of %s over %s: make a page of each", all[0].Dir.Path, was, r.Dir.Path, is)
+		}
 		part, err := Of(r, false)
 		if err != nil {
 			return nil, p, err

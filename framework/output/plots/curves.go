@@ -46,7 +46,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Conf
 	if opts.Labels != nil && len(opts.Labels) != len(agents) {
 		return nil, fmt.Errorf("%d labels for %d agents", len(opts.Labels), len(agents))
 	}
-	f := &Figure{Title: opts.Title, XLabel: "steps", YLabel: def.Axis, LogX: IsLog(s.Meta.Grid)}
+	f := &Figure{Title: opts.Title, XLabel: s.Meta.Axis(), YLabel: def.Axis, LogX: IsLog(s.Meta.Grid)}
 	if f.Title == "" {
 		f.Title = fmt.Sprintf("%s: %s", environment, def.Title)
 	}

@@ -49,7 +49,7 @@ const (
 func NewPanels(s *result.Summary, m result.Metric, opts Config) (*Panels, error) {
 	p := &Panels{Title: opts.Title}
 	if p.Title == "" {
-		p.Title = Capital(s.Meta.Define(m).Axis) + ", over steps"
+		p.Title = Capital(s.Meta.Define(m).Axis) + ", over " + s.Meta.Axis()
 	}
 	if len(s.Meta.Agents) > mostColored && opts.Agents == nil {
 		opts.Agents, opts.best = byRank(s, m), true

@@ -41,6 +41,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
     if metric not in (known := sorted(set(frame["metric"]))):
         there = ", ".join(known) or "none: no run of it is ok"
         raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {there}")
+    axis_label = "episode" if "steps" in known else "step"  # which is recorded where episodes are counted
     frame = frame[frame["metric"] == metric].astype({"ci_low": float, "ci_high": float})  # one run has no intervals
     try:
         order = results.summary[results.summary["metric"] == metric]
@@ -77,7 +78,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             low, high = late[["mean", "ci_low"]].min(axis=None), late[["mean", "ci_high"]].max(axis=None)
             if math.isfinite(high - low):
                 axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
-            axis.set(title=environment + mixed, xlabel="step", xscale="log" if log else "linear")
+            axis.set(title=environment + mixed, xlabel=axis_label, xscale="log" if log else "linear")
         for axis in axes[:, 0]:
             axis.set_ylabel(metric.replace("_", " "))
         figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(agents)))

@@ -370,7 +370,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         env = self._stepped(_EnvironmentInstance, m.environment)
         agent = self._stepped(_AgentInstance, m.agent.instance)
         lanes = agent.lanes.lanes
-        if env.lanes.lanes != lanes or not m.seeds or len(m.seeds) % (8 * lanes):
+        if env.lanes.lanes != lanes or len(m.seeds) % (8 * lanes):
             raise BrokenProtocolError("lanes or seeds do not fit")
         _, _, outcome = agent.feedback(m.agent)
         with env.lock, agent.lock:

@@ -135,7 +135,7 @@ class Results:
     ) -> pd.DataFrame:
         """Return after how many steps the curve of a metric is at a level, a row per run, such as an optimum less x.
 
-        The column step has the first recorded step from which on all values are at least the level, NaN if there is
+        The column step has the first recorded step (with a budget in episodes: episode) from which on all values are at least the level, NaN if there is
         none. The columns before it are environment, agent and run.
 
         Args:

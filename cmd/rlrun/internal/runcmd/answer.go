@@ -67,7 +67,7 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 			fmt.Fprintln(w, progress[i].String())
 		}
 		if a.reused != nil {
-			a.printWork(w, t, r.Summary.Meta.Steps)
+			a.printWork(w, t, &r.Summary.Meta)
 		}
 		if err := printPlace(w, r); err != nil {
 			return err
@@ -92,16 +92,19 @@ func moved(dir string) error {
 	return fmt.Errorf("%[1]s was moved or removed while rlrun was at work, and no outputs are made; if it was moved, move what %[1]s/runs holds into its runs, and go on there with --resume", dir)
 }
 
-func (a *answer) printWork(w io.Writer, t result.Ended, steps int) {
+func (a *answer) printWork(w io.Writer, t result.Ended, meta *result.Meta) {
 	made := t.OK + t.Failed - *a.reused
 	if made == 0 {
 		fmt.Fprintf(w, "\nNothing was left to do: %d runs were found done.", *a.reused)
 		return
 	}
-	if steps == 0 {
+	switch {
+	case meta.Steps == 0:
 		fmt.Fprintf(w, "\n%d runs without learning in %s", made, cli.Clock(a.took))
-	} else {
-		fmt.Fprintf(w, "\n%d runs of %d steps in %s (%s)", made, steps, cli.Clock(a.took), cli.Rate(float64(made)*float64(steps)/a.took.Seconds()))
+	case meta.Episodes > 0:
+		fmt.Fprintf(w, "\n%d runs of %s in %s", made, meta.Length(), cli.Clock(a.took))
+	default:
+		fmt.Fprintf(w, "\n%d runs of %s in %s (%s)", made, meta.Length(), cli.Clock(a.took), cli.Rate(float64(made)*float64(meta.Steps)/a.took.Seconds()))
 	}
 	if *a.reused > 0 {
 		fmt.Fprintf(w, ", %d found done", *a.reused)

@@ -26,9 +26,10 @@ type progress struct {
 	started time.Time
 
 	mu      sync.Mutex
-	begun   bool // what is done was counted
-	reused  int  // found done
-	made    int64
+	begun   bool  // what is done was counted
+	reused  int   // found done
+	made    int64 // steps
+	units   int64 // of the budget: see loop.Work
 	ended   int
 	failed  int
 	failing bool // the last runs that ended failed
@@ -68,7 +69,7 @@ func (p *progress) event(e run.Event) {
 	defer p.mu.Unlock()
 	p.begun = true
 	p.reused += e.Reused
-	p.made += int64(e.Interactions)
+	p.made, p.units = p.made+int64(e.Interactions), p.units+int64(e.Units)
 	p.ended += e.Runs
 	p.failed += e.Failed
 	if e.Runs > 0 {
@@ -85,7 +86,7 @@ func (p *progress) event(e run.Event) {
 
 // share is how much of the whole experiment is done, in [0,1].
 func (p *progress) share() float64 {
-	return (float64(p.reused) + float64(p.failed) + float64(p.made)/float64(max(p.plan.Config.Steps, 1))) / float64(p.runs)
+	return (float64(p.reused) + float64(p.failed) + float64(p.units)/float64(max(p.plan.Config.Budget(), 1))) / float64(p.runs)
 }
 
 // refresh is the time between two drawings of the line on a terminal.
@@ -194,10 +195,10 @@ func (p *progress) line() string {
 	}
 	text := strings.Join(words, ", ")
 	// Runs that failed are over. While runs fail they may be given up at any time.
-	if steps := int64(p.runs-p.reused-p.failed) * int64(p.plan.Config.Steps); p.made > 0 && p.made < steps {
+	if all := int64(p.runs-p.reused-p.failed) * int64(p.plan.Config.Budget()); p.units > 0 && p.units < all {
 		left := "unknown time"
 		if !p.failing {
-			left = cli.Clock(time.Duration(float64(elapsed) * float64(steps-p.made) / float64(p.made)))
+			left = cli.Clock(time.Duration(float64(elapsed) * float64(all-p.units) / float64(p.units)))
 		}
 		text += fmt.Sprintf("; %s left; now: %s / %s", left, // long names are cut off
 			cli.Printable(p.plan.Environments[p.cell.Environment].Name), cli.Printable(p.plan.Agents[p.cell.Agent].Name))

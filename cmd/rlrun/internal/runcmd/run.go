@@ -315,9 +315,13 @@ const manyPairs = 10_000
 
 func (o *runOptions) checkSize(c *plan.Config) error {
 	environments, agents := c.Variants()
+	length := cli.Plural(c.Steps, "step", "steps")
+	if c.Episodes > 0 {
+		length = cli.Plural(c.Episodes, "episode", "episodes")
+	}
 	if pairs := environments * agents; pairs > manyPairs && !o.yes {
 		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d %s of %d %s; add --yes to run them",
-			pairs, environments, agents, c.Runs, cli.Plural(c.Runs, "run", "runs"), c.Steps, cli.Plural(c.Steps, "step", "steps"))
+			pairs, environments, agents, c.Runs, cli.Plural(c.Runs, "run", "runs"), c.Budget(), length)
 	}
 	return nil
 }

@@ -575,10 +575,10 @@
     const has = (f, a) => { for (let k = 0; k < n; k++) if (ok(f(a, k))) return true; return false; };
     const list = () => shown.filter((a) => has(at.mean, a) || at.live && has(at.live, a));
     figure(host, {
-      title, alone: `${def.title} over steps: ${D.environments[e]}`, height,
+      title, alone: `${def.title} over ${D.axis}: ${D.environments[e]}`, height,
       draw: (width) => curves({
-        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: holder.partial ? `steps (${holder.partial})` : "steps", yLabel: def.axis,
-        reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(holder), step: (x) => `step ${count(x)}`,
+        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: holder.partial ? `${D.axis} (${holder.partial})` : D.axis, yLabel: def.axis,
+        reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(holder), step: (x) => `${D.axis.slice(0, -1)} ${count(x)}`,
       }),
       csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high"], // of finished runs
         ...list().flatMap((a) => D.steps.map((s, k) => [D.environments[e], D.agents[a], s, def.id, at.mean(a, k), at.low(a, k), at.high(a, k)]))],
@@ -725,7 +725,7 @@
     const def = D.metrics[m];
     choose($("beside"), [{ title: "nothing", value: "" }, ...D.metrics.map((d, i) => ({ title: d.title, value: String(i) })).filter((_, i) => i !== m && hasCurves(i))], state.beside);
     state.beside = $("beside").value;
-    $("curves-text").textContent = `${def.title} over steps: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.${D.curves.some((c) => c.live) ? " Dotted lines that end in a ring are means of runs that are not finished; they are in no other number." : ""}`;
+    $("curves-text").textContent = `${def.title} over ${D.axis}: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.${D.curves.some((c) => c.live) ? " Dotted lines that end in a ring are means of runs that are not finished; they are in no other number." : ""}`;
     drawLegend("curves");
     $("bands").disabled = slot.size > mostBands;
     $("bands").parentElement.title = slot.size > mostBands ? `More than ${mostBands} bands hide each other: only the line that you point at has one.` : "";
@@ -1039,7 +1039,7 @@
     const bar = $("progress-bar");
     bar.max = p.planned;
     bar.value = p.done;
-    const share = (c) => c.running ? `${c.running}, ${(100 * c.share).toFixed(0)} % of their steps` : "–";
+    const share = (c) => c.running ? `${c.running}, ${(100 * c.share).toFixed(0)} % of their ${D.axis}` : "–";
     table($("progress-table"), {
       name: "progress", rows: p.cells.filter((c) => inSet.has(c.a)).sort((x, y) => (y.running > 0) - (x.running > 0) || (y.missing > 0) - (x.missing > 0)),
       caption: "Runs of each agent in each environment. Running runs have no record yet. Runs of less than a few seconds are not shown as running.",
