@@ -54,8 +54,8 @@ func TestProgressLines(t *testing.T) {
 		if out.String() != "" {
 			t.Errorf("after 4 s: %q", out.String())
 		}
-		p.event(run.Event{Interactions: 2500, Runs: 2})
-		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 500, Runs: 1, Failed: 1})
+		p.event(run.Event{Interactions: 2500, Units: 2500, Runs: 2})
+		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 500, Units: 500, Runs: 1, Failed: 1})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		// 3,000 steps in 5 s. With the runs that were found done or have failed it is 9,000 of
@@ -64,7 +64,7 @@ func TestProgressLines(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
 		}
-		p.event(run.Event{Interactions: 1000, Runs: 1})
+		p.event(run.Event{Interactions: 1000, Units: 1000, Runs: 1})
 		if got, want := p.line(), "50.0%, 9 of 20 runs, 1 failed, 667 steps/s; 15 s left; now: e / a"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -83,7 +83,7 @@ func TestProgressJSON(t *testing.T) {
 		var out lockedBuffer
 		p := newProgress(&out, smallPlan(t), true, true)
 		time.Sleep(100 * time.Millisecond)
-		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 3000, Runs: 3, Failed: 1})
+		p.event(run.Event{Cell: plan.Cell{Agent: 1}, Interactions: 3000, Units: 3000, Runs: 3, Failed: 1})
 		time.Sleep(200 * time.Millisecond)
 		p.stop()
 		var lines []state
@@ -106,12 +106,12 @@ func TestProgressReplay(t *testing.T) {
 		p := newProgress(&bytes.Buffer{}, smallPlan(t), false, false)
 		defer p.stop()
 		time.Sleep(time.Second)
-		p.event(run.Event{Interactions: 10000})
-		p.event(run.Event{Interactions: -10000})
+		p.event(run.Event{Interactions: 10000, Units: 10000})
+		p.event(run.Event{Interactions: -10000, Units: -10000})
 		if got, want := p.line(), "0.0%, 0 of 20 runs"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		p.event(run.Event{Interactions: 20000, Runs: 20})
+		p.event(run.Event{Interactions: 20000, Units: 20000, Runs: 20})
 		if got, want := p.line(), "100.0%, 20 of 20 runs, 20 k steps/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -140,7 +140,7 @@ func TestProgressOfWideNames(t *testing.T) {
 	plan := smallPlan(t)
 	plan.Environments[0].Name = "環境環境環境環境環境環境"
 	var out bytes.Buffer
-	p := &progress{w: &out, plan: plan, runs: 20, started: time.Now(), made: 1}
+	p := &progress{w: &out, plan: plan, runs: 20, started: time.Now(), made: 1, units: 1}
 	for _, width := range []int{90, 70, 69} {
 		p.draw(width)
 		if p.drawn >= width || p.drawn < width-2 || !strings.Contains(out.String(), "環境") {
