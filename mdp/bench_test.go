@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -185,12 +185,12 @@ func BenchmarkPlan(b *testing.B) {
 			for b.Loop() {
 				draw, solve = draw[:0], solve[:0]
 				for range tt.rounds {
-					before := processor.Time()
+					before := cputime.Whole()
 					drawn = d.SampleInto(drawn, rng)
 					marked = drawn.Terminating(marked, terminal)
-					between := processor.Time()
+					between := cputime.Whole()
 					must.Get(mdp.SolveDiscounted(marked, 0.99, mdp.SolverConfig{}))(b)
-					draw, solve = append(draw, milliseconds(between-before)), append(solve, milliseconds(processor.Time()-between))
+					draw, solve = append(draw, milliseconds(between-before)), append(solve, milliseconds(cputime.Whole()-between))
 				}
 			}
 			slices.Sort(draw)
@@ -231,7 +231,7 @@ func benchmarkSolver(b *testing.B, most int, solve func(m *mdp.Tabular) (*mdp.So
 	for n := 1000; n <= most; n *= 10 {
 		for name, m := range models(b, n) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				before := processor.Time()
+				before := cputime.Whole()
 				for b.Loop() {
 					sol, err := solve(m)
 					if err != nil {
@@ -239,7 +239,7 @@ func benchmarkSolver(b *testing.B, most int, solve func(m *mdp.Tabular) (*mdp.So
 					}
 					b.ReportMetric(float64(sol.Sweeps), "sweeps")
 				}
-				b.ReportMetric(milliseconds(processor.Time()-before)/float64(b.N), "cpu-ms")
+				b.ReportMetric(milliseconds(cputime.Whole()-before)/float64(b.N), "cpu-ms")
 			})
 		}
 	}

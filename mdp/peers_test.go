@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -38,9 +38,9 @@ func BenchmarkPeers(b *testing.B) {
 				for b.Loop() {
 					own = own[:0]
 					for range rounds {
-						before := processor.Time()
+						before := cputime.Whole()
 						sol = must.Get(mdp.SolveDiscounted(m, gamma, mdp.SolverConfig{}))(b)
-						own = append(own, milliseconds(processor.Time()-before))
+						own = append(own, milliseconds(cputime.Whole()-before))
 					}
 				}
 				slices.Sort(own)

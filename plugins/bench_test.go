@@ -23,8 +23,8 @@ import (
 	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 )
 
@@ -129,12 +129,12 @@ func BenchmarkLoop(b *testing.B) {
 						ns, paid := library.run(first+i, steps)
 						spent, sum = spent+ns, sum+paid
 					}
-					begun := processor.Time()
+					begun := cputime.Whole()
 					l.run(b, first, 1)
-					start := float64((processor.Time() - begun).Nanoseconds())
-					begun = processor.Time()
+					start := float64((cputime.Whole() - begun).Nanoseconds())
+					begun = cputime.Whole()
 					outcomes := l.run(b, first, steps)
-					whole := float64((processor.Time() - begun).Nanoseconds()) - start
+					whole := float64((cputime.Whole() - begun).Nanoseconds()) - start
 					if got := rewards(outcomes); math.Abs(got-sum) > 0.5 {
 						b.Fatalf("the framework's runs are not the library's: %v rewards, not %v", got, sum)
 					}
@@ -215,7 +215,7 @@ func (l *library) run(number, steps int) (spent, sum float64) {
 	exploration, bootstrap := seed.Stream(agent, seed.Exploration), seed.Stream(agent, seed.Bootstrap)
 	exploration.Shuffle(len(l.means), func(i, j int) { l.means[i], l.means[j] = l.means[j], l.means[i] }) // as the agent numbers arms
 	p := l.maker.New(bootstrap)
-	begun := processor.Time()
+	begun := cputime.Whole()
 	for range steps {
 		arm := p.SelectArm(exploration)
 		reward := 0.0
@@ -225,7 +225,7 @@ func (l *library) run(number, steps int) (spent, sum float64) {
 		p.Update(arm, reward, bootstrap)
 		sum += reward
 	}
-	return float64((processor.Time() - begun).Nanoseconds()), sum
+	return float64((cputime.Whole() - begun).Nanoseconds()), sum
 }
 
 // BenchmarkLanes is how the cost of a step depends on the number of lanes.

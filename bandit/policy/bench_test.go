@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // benchmark is a policy of benchmarks and its belief.
@@ -64,7 +64,7 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 		for i := range means {
 			means[i] = rngs[0].Float64()
 		}
-		start := processor.Time()
+		start := cputime.Whole()
 		for range steps {
 			for k, p := range policies {
 				arm := p.SelectArm(rngs[k])
@@ -75,7 +75,7 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 				p.Update(arm, reward, rngs[k])
 			}
 		}
-		spent += processor.Time() - start
+		spent += cputime.Whole() - start
 	}
 	return float64(spent.Nanoseconds()) / float64(b.N) / steps / float64(bandits)
 }

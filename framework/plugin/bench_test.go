@@ -7,8 +7,8 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // unending are the parameters of an environment whose episodes do not end.
@@ -80,10 +80,10 @@ func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int, params s
 	proceed(actions.Signals)
 	proceed(feedback.Signals)
 	b.ReportAllocs()
-	began := processor.Time(pids...)
+	began := cputime.Whole(pids...)
 	for b.Loop() {
 		step()
 	}
-	b.ReportMetric(float64(processor.Time(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
+	b.ReportMetric(float64(cputime.Whole(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
 }

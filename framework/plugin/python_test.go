@@ -17,8 +17,8 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // pythonCommand returns the interpreter that has the package rlrun. If none
@@ -204,9 +204,9 @@ func benchmarkCartPole(b *testing.B, name string, envs, agents *plugin.Process, 
 		agent := must.Get(agents.OpenAgent(b.Context(), nil, env.Spec(), lanes))(b)
 		defer agent.Close()
 		pids := slices.Compact([]int{envs.Pid(), agents.Pid()})
-		began := processor.Time(pids...)
+		began := cputime.Whole(pids...)
 		must.Get(loop.Run(b.Context(), loop.Batch{Environment: env, Agent: agent, Runs: make([]int, lanes),
 			Seeds: seed.NewSource(1, env.Spec().ID), Steps: b.N, Discount: 1, Ahead: agent.Abilities().Join(env)}))(b)
-		b.ReportMetric(float64(processor.Time(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
+		b.ReportMetric(float64(cputime.Whole(pids...)-began)/float64(b.N*lanes), "cpu-ns/lane")
 	})
 }

@@ -30,6 +30,9 @@ func TestNow(t *testing.T) {
 	if !known || both < 2*thread {
 		t.Errorf("thread and process have %v, %v, and the thread alone %v", both, known, thread)
 	}
+	if whole, twice := cputime.Whole(), cputime.Whole(os.Getpid()); whole < thread || twice < 2*whole {
+		t.Errorf("the process has %v, twice %v, and its thread %v", whole, twice, thread)
+	}
 	time.Sleep(100 * time.Millisecond)
 	if after, _ := cputime.Now(); after-thread > 50*time.Millisecond {
 		t.Errorf("a sleep of 100 ms took %v", after-thread)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
-	"github.com/rlrun/rlrun/internal/processor"
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
@@ -51,14 +51,14 @@ func BenchmarkGarnet(b *testing.B) {
 				rng := rand.New(rand.NewPCG(run, 1))
 				x.Start(run)
 				run++
-				begun, a, s := processor.Time(), x.Begin(0), 0
+				begun, a, s := cputime.Whole(), x.Begin(0), 0
 				start := begun
 				for t := range size.steps {
 					switch t {
 					case size.steps / 5:
-						early += float64((processor.Time() - begun).Nanoseconds())
+						early += float64((cputime.Whole() - begun).Nanoseconds())
 					case size.steps - size.steps/5:
-						begun = processor.Time()
+						begun = cputime.Whole()
 					}
 					i, u, r := s*size.actions+a, rng.Float64(), 0.0
 					if rng.Float64() < pays[i] {
@@ -72,8 +72,8 @@ func BenchmarkGarnet(b *testing.B) {
 					paid += r
 					a = x.Step(r, s)
 				}
-				late += float64((processor.Time() - begun).Nanoseconds())
-				all += float64((processor.Time() - start).Nanoseconds())
+				late += float64((cputime.Whole() - begun).Nanoseconds())
+				all += float64((cputime.Whole() - start).Nanoseconds())
 			}
 			var memory runtime.MemStats
 			runtime.GC()

@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/processor"
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -60,12 +60,12 @@ func BenchmarkStep(b *testing.B) {
 			const n, steps = 4, 100_000
 			total, plugins := 0, plugins() // whose schemas are no part of a step
 			b.ReportAllocs()
-			start := processor.Time()
+			start := cputime.Whole()
 			for b.Loop() {
 				plugins.PlayHosted(b, "riverswim", `{"limit":0}`, tt.agent, tt.params, tt.host, total, n, steps, loop.LogGrid(200, steps), result.Reward, result.Regret)
 				total += n * steps
 			}
-			ns := float64((processor.Time() - start).Nanoseconds()) / float64(total)
+			ns := float64((cputime.Whole() - start).Nanoseconds()) / float64(total)
 			b.ReportMetric(1e3/ns, "Msteps/s")
 			b.ReportMetric(ns, "ns/step")
 		})

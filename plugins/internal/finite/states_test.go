@@ -9,8 +9,8 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/internal/cputime"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/internal/processor"
 )
 
 // BenchmarkStates is a step in tasks of more and more states, of which a step touches one, through the
@@ -37,9 +37,9 @@ func BenchmarkStates(b *testing.B) {
 				runs, steps, before, first := []int{0, 1, 2, 3}, 5_000, heap(), 0
 				x := must.Get(plugins.Find(b, agent).OpenAgent(b.Context(), nil, env.Spec(), len(runs)))(b)
 				play := func(steps int) float64 {
-					begun := processor.Time()
+					begun := cputime.Whole()
 					must.Get(loop.Run(b.Context(), loop.Batch{Environment: env, Agent: x, Runs: runs, Seeds: seed.NewSource(1, env.Spec().ID), Steps: steps, Discount: 1}))(b)
-					return float64(processor.Time() - begun)
+					return float64(cputime.Whole() - begun)
 				}
 				starts, spent := 0.0, 0.0
 				for b.Loop() {

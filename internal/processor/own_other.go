@@ -1,9 +1,0 @@
-//go:build !unix
-
-package processor
-
-import "time"
-
-var began = time.Now()
-
-func own() time.Duration { return time.Since(began) }
