@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Sample draws a value of s, with the distribution of Gymnasium's sample. It is uniform
@@ -20,26 +22,11 @@ func Sample(s Space, rng *rand.Rand) Value {
 // SampleMasked is Sample among the values of a Discrete space that a mask allows. A mask that is
 // nil or allows none is left out of account.
 func SampleMasked(s Space, mask []bool, rng *rand.Rand) Value {
-	n := int64(0)
-	for _, allowed := range mask {
-		if allowed {
-			n++
-		}
-	}
+	n := each.Count(mask, each.True)
 	if n == 0 {
 		return Sample(s, rng)
 	}
-	k, a := rng.Int64N(n), s.(Discrete).Start
-	for _, allowed := range mask {
-		if allowed {
-			if k == 0 {
-				break
-			}
-			k--
-		}
-		a++
-	}
-	return Value{Int: a}
+	return Value{Int: s.(Discrete).Start + int64(each.Nth(mask, int(rng.Int64N(int64(n))), each.True))}
 }
 
 // SampleInto is Sample that reuses the slices of dst.

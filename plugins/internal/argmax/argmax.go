@@ -4,6 +4,8 @@ package argmax
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // First returns the first action of the largest value; q is not empty.
@@ -47,22 +49,12 @@ func Uniform(q []float64, rng *rand.Rand) int {
 	if q[a] != Hidden {
 		return a
 	}
-	n := 0
-	for _, v := range q {
-		if v != Hidden {
-			n++
-		}
-	}
+	shown := func(v float64) bool { return v != Hidden }
+	n := each.Count(q, shown)
 	if n == 0 {
 		return a
 	}
-	k := rng.IntN(n) // drawn again: 1/len + (len−n)/len·1/n = 1/n
-	for a = 0; q[a] == Hidden || k > 0; a++ {
-		if q[a] != Hidden {
-			k--
-		}
-	}
-	return a
+	return each.Nth(q, rng.IntN(n), shown) // drawn again: 1/len + (len−n)/len·1/n = 1/n
 }
 
 // Any returns one of the actions of the largest value, which have equal chances; q

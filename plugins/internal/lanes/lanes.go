@@ -78,24 +78,12 @@ func StandIn(mask []bool, a int) int {
 	if mask[a] {
 		return a
 	}
-	missing, allowed := 0, 0
-	for b, is := range mask {
-		if is {
-			allowed++
-		} else if b < a {
-			missing++
-		}
+	allowed := each.Count(mask, each.True)
+	if allowed == 0 {
+		return a
 	}
-	k := missing % max(allowed, 1)
-	for b, is := range mask {
-		if is {
-			if k == 0 {
-				return b
-			}
-			k--
-		}
-	}
-	return a
+	missing := a - each.Count(mask[:a], each.True)
+	return each.Nth(mask, missing%allowed, each.True)
 }
 
 // Plugin makes a plugin of an agent with parameters of type P. defaults holds their
