@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -98,13 +99,14 @@ var refused = regexp.MustCompile("has no effect|needs a belief of kind|must be g
 
 // checkEffects fails unless each parameter changes what is done, or is refused, beside each of the bases
 // that is accepted, and beside each choice of another parameter that has choices or is a switch, unless it
-// is excepted. If short, the other parameters have the values of the first base.
-func checkEffects(t *testing.T, short bool, all map[string]property, bases []map[string]any, switches map[string][]any, done func(params map[string]any) (string, error), excepted func(context map[string]any, name string) bool) {
+// is excepted. If short, the other parameters have the values of the first base. done returns what is done
+// in one task after the other, up to the first where it is not plain; nil: in all tasks.
+func checkEffects(t *testing.T, short bool, all map[string]property, bases []map[string]any, switches map[string][]any, done func(params map[string]any, plain []string) ([]string, error), excepted func(context map[string]any, name string) bool) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(all))
 	tried := 0
 	try := func(context map[string]any, varied string) {
-		plain, err := done(context)
+		plain, err := done(context, nil)
 		if err != nil {
 			return
 		}
@@ -114,11 +116,11 @@ func checkEffects(t *testing.T, short bool, all map[string]property, bases []map
 			}
 			tried++
 			if !slices.ContainsFunc(all[name].others(), func(v any) bool {
-				got, err := done(set(context, name, v))
+				got, err := done(set(context, name, v), plain)
 				if err != nil {
 					return refused.MatchString(err.Error())
 				}
-				return got != plain
+				return !slices.Equal(got, plain)
 			}) {
 				t.Errorf("with %v, %s is accepted and changes nothing", context, name)
 			}
@@ -178,7 +180,7 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 			if d.ID == "rlrun/linear-bandit@1" { // whose horizon is the run, and four steps are too few
 				switches = map[string][]any{"horizon": {0, 40}}
 			}
-			checkEffects(t, testing.Short(), all, bases, switches, func(params map[string]any) (string, error) { return act(t, p, params) }, func(context map[string]any, name string) bool {
+			checkEffects(t, testing.Short(), all, bases, switches, func(params map[string]any, plain []string) ([]string, error) { return act(t, p, params, plain) }, func(context map[string]any, name string) bool {
 				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
 					context["gamma"] == 0 && (name == "sd" || name == "refine") || // which act where rewards vary
 					name == "traces" && context["update"] == "drawn" // which act if a member acts that did not learn before
@@ -217,7 +219,7 @@ func TestEveryParameterOfBanditsHasAnEffectOrIsRefused(t *testing.T) {
 				case len(base) == 0 && name != "optimistic": // on beta, its orders hardly ever differ
 					bases = append(bases, set(bases[0], "belief.kind", "beta"))
 				}
-				checkEffects(t, testing.Short(), all, bases, nil, func(params map[string]any) (string, error) { return act(t, p, params) }, func(map[string]any, string) bool { return false })
+				checkEffects(t, testing.Short(), all, bases, nil, func(params map[string]any, plain []string) ([]string, error) { return act(t, p, params, plain) }, func(map[string]any, string) bool { return false })
 			})
 		}
 	}
@@ -252,16 +254,17 @@ func TestExplorationAndParameters(t *testing.T) {
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
 			_, all := schemaOf(t, d)
-			plain := map[bool]string{true: must.Get(act(t, p, nil, hosts(d.ID)...))(t), false: must.Get(act(t, p, nil))(t)}
+			plain := map[bool][]string{true: must.Get(act(t, p, nil, nil, hosts(d.ID)...))(t), false: must.Get(act(t, p, nil, nil))(t)}
 			for _, name := range slices.Sorted(maps.Keys(all)) {
-				_, refused := act(t, p, set(nil, name, all[name].Default))
+				_, refused := act(t, p, set(nil, name, all[name].Default), nil)
 				if refused != nil {
 					continue // it needs another value of another parameter
 				}
 				acts := func(hosts ...explore.Config) bool {
 					return slices.ContainsFunc(all[name].others(), func(v any) bool {
-						got, err := act(t, p, set(nil, name, v), hosts...)
-						return err == nil && got != plain[len(hosts) > 0]
+						plain := plain[len(hosts) > 0]
+						got, err := act(t, p, set(nil, name, v), plain, hosts...)
+						return err == nil && !slices.Equal(got, plain)
 					})
 				}
 				with, without := acts(hosts(d.ID)...), acts()
@@ -273,16 +276,19 @@ func TestExplorationAndParameters(t *testing.T) {
 	}
 }
 
-// act is what an agent does with parameters in three tasks, written down: by itself, or with each
-// exploration. The error is that of a task, if the agent accepts none.
-func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.Config) (done string, err error) {
+// act is what an agent does with parameters in three tasks, one after the other: by itself, or with each
+// exploration. It ends with the first task in which this is not plain, unless plain is nil. The error is that
+// of a task, if the agent accepts none.
+func act(t *testing.T, p vector.Plugin, params map[string]any, plain []string, hosts ...explore.Config) (done []string, err error) {
 	if len(hosts) > 1 {
 		for _, h := range hosts {
-			did, err := act(t, p, params, h)
+			did, err := act(t, p, params, plain[min(len(done), len(plain)):], h)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			done += did
+			if done = append(done, did...); differs(done, plain) {
+				break
+			}
 		}
 		return done, nil
 	}
@@ -309,7 +315,7 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 		spec.Steps = steps
 		a, openErr := p.OpenAgent(t.Context(), raw, spec, lanes)
 		if openErr != nil {
-			err = cmp.Or(err, openErr)
+			err, done = cmp.Or(err, openErr), append(done, "")
 			continue
 		}
 		accepted = true
@@ -320,19 +326,36 @@ func act(t *testing.T, p vector.Plugin, params map[string]any, hosts ...explore.
 			Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, spec.ID), Steps: steps, Grid: everyStep(steps), Discount: 1, Metrics: []result.Metric{result.Reward, metric.EpisodeRate},
 		})
 		if runErr != nil { // as of values that diverge
-			done += runErr.Error()
-			continue
-		}
-		for _, o := range outcomes {
-			done += fmt.Sprintln(task[0], o.Curves[result.Reward], o.Curves[metric.EpisodeRate])
+			done = append(done, runErr.Error())
+		} else {
+			done = append(done, written(outcomes))
 		}
 		_ = a.Close()
 		_ = e.Close()
+		if differs(done, plain) {
+			break
+		}
 	}
 	if accepted {
 		err = nil
 	}
 	return done, err
+}
+
+// differs tells whether something was done that is not plain.
+func differs(done, plain []string) bool {
+	return len(plain) > 0 && !slices.Equal(done, plain[:min(len(done), len(plain))])
+}
+
+// written holds the curves of outcomes, to the bit.
+func written(outcomes []loop.Outcome) string {
+	var data []byte
+	for _, o := range outcomes {
+		for _, m := range []result.Metric{result.Reward, metric.EpisodeRate} {
+			data, _ = binary.Append(data, binary.LittleEndian, o.Curves[m])
+		}
+	}
+	return string(data)
 }
 
 // Every parameter of every bundled environment changes what happens to a random agent, or what the
@@ -348,7 +371,7 @@ func TestEveryParameterOfEnvironmentsHasAnEffectOrIsRefused(t *testing.T) {
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
 			_, all := schemaOf(t, d)
-			checkEffects(t, testing.Short(), all, []map[string]any{{}}, nil, func(params map[string]any) (string, error) { return happens(t, p, params) }, func(context map[string]any, name string) bool {
+			checkEffects(t, testing.Short(), all, []map[string]any{{}}, nil, func(params map[string]any, _ []string) ([]string, error) { return happens(t, p, params) }, func(context map[string]any, name string) bool {
 				return len(all[name].others()) == 0 || seldom[d.ID+" "+name]
 			})
 		})
@@ -356,11 +379,11 @@ func TestEveryParameterOfEnvironmentsHasAnEffectOrIsRefused(t *testing.T) {
 }
 
 // happens is what happens to a random agent, and what the environment says of itself.
-func happens(t *testing.T, p vector.Plugin, params map[string]any) (string, error) {
+func happens(t *testing.T, p vector.Plugin, params map[string]any) ([]string, error) {
 	const lanes, steps = 2, 300
 	e, err := p.OpenEnvironment(t.Context(), must.Get(json.Marshal(params))(t), lanes)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	spec := e.Spec()
 	a := must.Get(bundled("random").OpenAgent(t.Context(), nil, spec, lanes))(t)
@@ -368,13 +391,9 @@ func happens(t *testing.T, p vector.Plugin, params map[string]any) (string, erro
 		Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, spec.ID), Steps: steps, Grid: everyStep(steps), Discount: 1, Metrics: []result.Metric{result.Reward, metric.EpisodeRate},
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	happened := fmt.Sprintf("%+v", spec)
-	for _, o := range outcomes {
-		happened += fmt.Sprintln(o.Curves)
-	}
-	return happened, nil
+	return []string{fmt.Sprintf("%+v", spec), written(outcomes)}, nil
 }
 
 func everyStep(n int) (grid []int) {
