@@ -36,6 +36,7 @@ test:
 	@echo "make test takes about four minutes on two idle cores, and more where Go has to compile everything first."
 	@echo "Each package prints a line as its tests end: ok, or what failed. Python's tests print theirs at their end."
 	@$(MAKE) --no-print-directory python
+	@$(GO) build -o bin/rlrun ./cmd/rlrun # else several tests compile it anew at the same time
 	@$(MAKE) --no-print-directory -j2 go-short python-quick
 
 # The parts go beside each other: each waits for processes a part of its time. No test runs
@@ -49,7 +50,6 @@ ci: lint generate
 .PHONY: go-short go-all python-quick python-all
 go-short:
 	$(python) $(GO) test $(at_once) $(lean) -short ./...
-	$(GO) -C studies test $(lean) -short ./...
 go-all:
 	$(python) $(GO) test $(at_once) $(lean) -timeout 30m -skip '^TestSame$$' ./...
 	$(GO) -C studies test $(lean) ./...

@@ -69,7 +69,7 @@ func component(name, plugin, params string) plan.Component {
 func records(t *testing.T, open run.Opener, workers, lanes int) map[result.Key]string {
 	t.Helper()
 	p := must.Get(plan.Compile(plan.Config{
-		Name: "invariance", Runs: 7, Steps: 400, Workers: workers, Lanes: lanes,
+		Name: "invariance", Runs: 7, Steps: 150, Workers: workers, Lanes: lanes,
 		Environments: []plan.Component{
 			component("bernoulli", "bernoulli-bandit", `{"arms":5}`),
 			component("gaussian", "gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform","low":0,"high":1},"drift":0.05,"hazard":0.01}`),

@@ -23,7 +23,7 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 	slow := map[string]bool{ // seconds each
 		"rlrun/bayesian-q@1": true, "rlrun/psrl@1": true, "rlrun/boss@1": true, "rlrun/bootstrap-model@1": true,
 		"rlrun/mbie@1": true, "rlrun/mbie-eb@1": true, "rlrun/beb@1": true, "rlrun/optimistic-model@1": true, "rlrun/threshold-model@1": true,
-		"rlrun/bootstrap-q@1": true, "rlrun/bamcp@1": true,
+		"rlrun/bootstrap-q@1": true, "rlrun/bamcp@1": true, "rlrun/dyna-q@1": true, "rlrun/linear-bandit@1": true,
 	}
 	linear := map[string]bool{"rlrun/sarsa-linear@1": true, "rlrun/bootstrap-linear@1": true}
 	for _, p := range All() {
