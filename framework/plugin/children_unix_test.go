@@ -142,7 +142,8 @@ func TestKernelEndsThePlugin(t *testing.T) {
 	for _, file := range files {
 		stat, _ := os.ReadFile(file)
 		command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		if strings.Contains(string(stat), fmt.Sprintf(") S %d ", host.Process.Pid)) && strings.Contains(string(command), "rlrun-guardian") {
+		_, state, _ := strings.Cut(string(stat), ") ") // then the parent
+		if len(state) > 1 && strings.HasPrefix(state[1:], fmt.Sprintf(" %d ", host.Process.Pid)) && strings.Contains(string(command), "rlrun-guardian") {
 			guardian, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		}
 	}
