@@ -10,11 +10,13 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/cputime"
+	"github.com/rlrun/rlrun/internal/footprint"
 )
 
 // stopwatch measures a batch.
 type stopwatch struct {
 	processes []int // of the plugins
+	apart     bool  // the agent, or a part of it, is in one
 	began     time.Time
 	processor time.Duration // of thread and processes when the batch began
 	known     bool
@@ -28,8 +30,13 @@ func (w *worker) startWatch() *stopwatch {
 	for _, part := range w.parts.opened {
 		plugins = append(plugins, part.plugin)
 	}
-	for _, plugin := range plugins {
-		if p, ok := plugin.(interface{ Pid() int }); ok && p.Pid() > 0 && !slices.Contains(s.processes, p.Pid()) {
+	for i, plugin := range plugins {
+		p, ok := plugin.(interface{ Pid() int })
+		if !ok || p.Pid() <= 0 {
+			continue
+		}
+		s.apart = s.apart || i > 0
+		if !slices.Contains(s.processes, p.Pid()) {
 			s.processes = append(s.processes, p.Pid())
 		}
 	}
@@ -46,13 +53,16 @@ func (s *stopwatch) stop() (time.Duration, string) {
 	return time.Since(s.began), store.WallTime
 }
 
-// spent counts what a batch took.
-func (w *worker) spent(took time.Duration, clock string, outcomes []loop.Outcome) {
+// spent counts what a batch took, and what its lanes hold after the first batch of a cell.
+func (w *worker) spent(took time.Duration, clock string, apart bool, outcomes []loop.Outcome) {
 	if w.costs == nil {
 		return
 	}
+	if w.bytes == 0 && !apart {
+		w.bytes = footprint.Of(w.lanes.agent) / int64(w.lanes.count)
+	}
 	key := w.plan.Key(w.cell)
-	c := store.Cost{Runs: len(outcomes), Seconds: took.Seconds(), CostOf: store.CostOf{
+	c := store.Cost{Runs: len(outcomes), Seconds: took.Seconds(), Bytes: w.bytes, CostOf: store.CostOf{
 		Environment: key.Environment, Agent: key.Agent, Experiment: w.identities[key], Processor: w.processor, Workers: w.workers, Clock: clock,
 	}}
 	for i := range outcomes {

@@ -44,6 +44,7 @@ type worker struct {
 	strayed bool
 	// afresh are runs of the cell that cannot go on from their checkpoints, and kept those that this worker made checkpoints of.
 	afresh, kept map[int]bool
+	bytes        int64 // of an agent after the first batch of the cell; 0 before
 }
 
 func (w *worker) notify(made loop.Work) {
@@ -77,7 +78,7 @@ type instances struct {
 func (w *worker) at(c plan.Cell) {
 	if w.cell != c {
 		w.close()
-		w.cell, w.before, w.strayed, w.apart, w.afresh, w.kept = c, nil, false, false, nil, nil
+		w.cell, w.before, w.strayed, w.apart, w.afresh, w.kept, w.bytes = c, nil, false, false, nil, nil, 0
 	}
 }
 
@@ -319,7 +320,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		return nil, err
 	}
 	if !goesOn { // the time of what is before a checkpoint is not known
-		w.spent(took, clock, outcomes)
+		w.spent(took, clock, watch.apart, outcomes)
 	}
 	return outcomes, nil
 }

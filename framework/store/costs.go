@@ -34,13 +34,15 @@ type CostOf struct {
 	Clock       string `json:"clock"`       // ProcessorTime or WallTime
 }
 
-// Cost is the time that runs took which ended well: that of the steps of environment and
+// Cost is the time that runs took which ended well, and the memory of their agents. The time is that of the steps of environment and
 // agent, with evaluations, and without the opening of plugins and lanes.
 type Cost struct {
 	CostOf
 	Runs    int     `json:"runs"`
 	Steps   int     `json:"steps"` // of all runs together
 	Seconds float64 `json:"seconds"`
+	// Bytes are those that the agent of a run holds at its end, the most of any; 0 if not known.
+	Bytes int64 `json:"bytes,omitempty"`
 }
 
 // PerStep is the cost of a step in microseconds.
@@ -52,7 +54,7 @@ type Costs map[CostOf]Cost
 // Add adds one.
 func (all Costs) Add(c Cost) {
 	sum := all[c.CostOf]
-	all[c.CostOf] = Cost{c.CostOf, sum.Runs + c.Runs, sum.Steps + c.Steps, sum.Seconds + c.Seconds}
+	all[c.CostOf] = Cost{c.CostOf, sum.Runs + c.Runs, sum.Steps + c.Steps, sum.Seconds + c.Seconds, max(sum.Bytes, c.Bytes)}
 }
 
 // addFile adds those of a file, if there is one.

@@ -1,4 +1,4 @@
-// Package costs shows the time that runs took, and scores against it.
+// Package costs shows the time that runs took and the memory of their agents, and scores against the time.
 package costs
 
 import (
@@ -91,11 +91,11 @@ func NewFigure(s *result.Summary, list []store.Cost, environment string, m resul
 }
 
 func writeCSV(w io.Writer, list []store.Cost) error {
-	rows := [][]string{{"environment", "agent", "runs", "steps", "seconds", "microseconds_per_step", "clock", "workers", "processor"}}
+	rows := [][]string{{"environment", "agent", "runs", "steps", "seconds", "microseconds_per_step", "clock", "workers", "processor", "bytes"}}
 	for i := range list {
 		c := &list[i]
 		rows = append(rows, []string{result.CSVCell(c.Environment), result.CSVCell(c.Agent), strconv.Itoa(c.Runs), strconv.Itoa(c.Steps),
-			result.CSVNumber(c.Seconds), result.CSVNumber(c.PerStep()), c.Clock, strconv.Itoa(c.Workers), result.CSVCell(c.Processor)})
+			result.CSVNumber(c.Seconds), result.CSVNumber(c.PerStep()), c.Clock, strconv.Itoa(c.Workers), result.CSVCell(c.Processor), strconv.FormatInt(c.Bytes, 10)})
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }
@@ -109,10 +109,14 @@ func WriteTable(w io.Writer, list []store.Cost) error {
 	rows := [][]string{}
 	for i := range list {
 		c := &list[i]
-		rows = append(rows, []string{c.Environment, c.Agent, strconv.Itoa(c.Runs), number(c.Seconds), number(c.PerStep()), c.Clock, strconv.Itoa(c.Workers), c.Processor})
+		memory := "–"
+		if c.Bytes > 0 {
+			memory = number(float64(c.Bytes) / 1000)
+		}
+		rows = append(rows, []string{c.Environment, c.Agent, strconv.Itoa(c.Runs), number(c.Seconds), number(c.PerStep()), memory, c.Clock, strconv.Itoa(c.Workers), c.Processor})
 	}
-	table := result.RenderTable([]string{"environment", "agent", "runs", "seconds", "µs per step", "clock", "workers", "processor"}, rows,
-		func(column int) bool { return column >= 2 && column <= 4 || column == 6 })
+	table := result.RenderTable([]string{"environment", "agent", "runs", "seconds", "µs per step", "kB of an agent", "clock", "workers", "processor"}, rows,
+		func(column int) bool { return column >= 2 && column <= 5 || column == 7 })
 	_, err := fmt.Fprintf(w, "\nTime of steps, environment and agent together\n%s\n", table)
 	return err
 }

@@ -242,7 +242,8 @@ const outcomeKeys = `
                        open or undecided), better, runs used, dropped
   costs                with --costs: environment, agent, experiment (identity, as in
                        records), processor (model), workers, clock (processor or
-                       wall), runs, steps (of all runs), seconds`
+                       wall), runs, steps (of all runs), seconds, bytes (of the agent of a run at
+                       its end; not there if not known)`
 
 func (a *answer) outcome(r *output.Results) outcome {
 	t := r.Summary.Ended()

@@ -30,9 +30,9 @@ config says, and print the table. This also works for an interrupted experiment.
 environment, and --top K shows the first K of them. What is shown first was chosen by these
 runs: the mean of the best of many is too good. rlrun compare --against best corrects for it.
 
---costs adds the processor time that a step took, of environment and agent together: to the
-printed answer, in costs.csv, and as plots of the compared metric against it. These times do
-not reproduce, and no other file has them.
+--costs adds the processor time that a step took, of environment and agent together, and the
+memory that an agent holds: to the printed answer, in costs.csv, and as plots of the compared
+metric against the time. Times do not reproduce, and no other file has them.
 ` + outcomeKeys,
 		Example: `  rlrun report results/quickstart
   rlrun report results/sweep --sort regret --top 10
