@@ -393,15 +393,81 @@ def test_a_saved_agent_of_another_jax_goes_on_with_a_warning(caplog) -> None:
     assert "saved with jax 0.0.1" in caplog.text
 
 
-def test_a_loss_that_is_no_number_names_lane_step_and_metric() -> None:
-    agent, world = opened(small(), lanes=3), World(STATES, range(3))
+WIDE = rlrun.Spec(rlrun.Box(-np.inf, np.inf, (4,), "float64"), rlrun.Discrete(3))
+
+
+@pytest.mark.parametrize(
+    ("spec", "params", "changed", "cause"),
+    [
+        (STATES, {}, {"rewards": 1e300}, "rewards are up to inf, .*; give rewards in a larger unit"),
+        (STATES, {}, {"rewards": -1e25}, r"rewards are up to 1e\+25, .*; give rewards in a larger unit"),
+        (WIDE, {}, {"next_observations": 1e25}, r"observations are up to 1e\+25, .*; give their space bounds"),
+        (STATES, {"rate": 0.5}, {}, "a rate of 0.5, 500 times the default; try rate: 0.001$"),
+        (STATES, {}, {}, "at rate 0.001 and gamma 0.99; try rate: 0.0001, target: 8, or rewards that are about 1"),
+    ],
+)
+def test_a_loss_that_is_no_number_names_lane_step_cause_and_cure(spec, params, changed, cause: str) -> None:
+    agent, world = opened(small(**params), spec, lanes=3), World(NUMBERS if spec is WIDE else spec, range(3))
     play(agent, world, 4)
     t = world.step(agent.select_actions(slice(None), world.now))
-    t.rewards[1] = 1e300
-    with pytest.raises(rlrun.Error, match=r"the metric loss is (inf|nan) after step \d") as e:  # noqa: PT012
+    for name, value in changed.items():
+        getattr(t, name)[1] = value
+    if not changed:  # values that have grown
+        agent.states[1] = jax.tree.map(lambda x: x * np.float32(1e15), agent.states[1])
+    start = r"(the metric loss is (inf|nan)|the value of an action is infinite or no number) after step \d+\. "
+    with pytest.raises(rlrun.Error, match=f"{start}The probable cause: .*{cause}") as e:  # noqa: PT012
         for _ in range(20):
             agent.update(slice(None), t)
     assert e.value.lane == 1
+
+
+def test_values_that_are_no_numbers_select_no_action() -> None:
+    """As after the last update of a saved agent, or at a first observation that float32 does not have."""
+    agent = opened(small(), WIDE)
+    for select in (agent.select_actions, agent.select_greedy_actions):
+        with pytest.raises(rlrun.Error, match=r"infinite or no number after step 0\. .*observations are up to inf"):
+            select(slice(None), np.full((1, 4), 1e300))
+
+
+class Gpu:
+    """A device whose memory has a limit."""
+
+    platform, device_kind = "gpu", "NVIDIA T"
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+
+    def memory_stats(self):
+        return {"bytes_limit": self.limit}
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        (7e4, r"take 8\.16e-05 GB, and this process has 6\.97e-05 GB for them: say lanes: 2 in the config, or"),
+        (1e4, r"smaller hidden layers or a smaller batch\. Each worker .*: say workers: 1, or set"),
+        (1e9, "so that the rest was taken by updates, or by other processes: say lanes: 1 in the config, or choose"),
+    ],
+)
+@pytest.mark.parametrize("when", ["values", "learn"])
+def test_a_full_device_says_what_fits(monkeypatch, limit: float, says: str, when: str) -> None:
+    agent, world = opened(small(hidden=(50,)), lanes=3), World(STATES, range(3))
+
+    def full(*_):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12 bytes.")
+
+    agent.programs = agent.programs._replace(**{when: full})
+    monkeypatch.setattr(jax, "devices", lambda: [Gpu(limit)])
+    with pytest.raises(rlrun.InvalidParams, match=f"the memory of NVIDIA T is full: networks of 3 lanes .*{says}"):
+        play(agent, world, 5)
+
+
+@pytest.mark.parametrize("params", [{}, {"filters": 2}, {"bonus": "rnd"}, {"prior": (0.0,)}])
+def test_the_size_of_a_state_is_that_of_its_arrays(params) -> None:
+    agent = DeepQ(**SMALL, **params) if "bonus" in params else small(**params)
+    spec = IMAGES if "filters" in params else STATES
+    state = opened(agent, spec).states[0]
+    assert networks.size(agent.design) == sum(x.nbytes for x in jax.tree.leaves(state))
 
 
 def test_what_does_not_fit_is_refused() -> None:

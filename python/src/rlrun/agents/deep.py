@@ -6,11 +6,12 @@ depend on how many lanes there are.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -108,12 +109,6 @@ class _Networks(rlrun.VectorAgent):
 
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
         """Compile the programs, and make room for the steps of every lane."""
-        try:
-            self._open(spec, lanes)
-        except MemoryError as e:
-            raise rlrun.InvalidParams(f"{e}: choose a smaller capacity, or smaller or fewer hidden layers") from None
-
-    def _open(self, spec: rlrun.Spec, lanes: int) -> None:
         if not isinstance(spec.action, rlrun.Discrete):
             raise rlrun.Unsupported(f"actions must be discrete, and are {spec.action}")
         space, self.action = spec.observation, spec.action
@@ -125,6 +120,13 @@ class _Networks(rlrun.VectorAgent):
             self.bonus_scale if self.bonus == "rnd" else 0.0,
         )  # fmt: skip
         self.lane, self.rng = np.arange(lanes), rlrun.Streams(lanes)
+        self.states: list[State | None] = [None] * lanes
+        with self._room():
+            self._keep(space, lanes)
+            self._compile()
+
+    def _keep(self, space: rlrun.Space, lanes: int) -> None:
+        """Make room for the steps of every lane."""
 
         def column(dtype: Any, *more: int) -> NDArray[Any]:
             return np.zeros((lanes, self.capacity, *more), dtype)
@@ -143,8 +145,38 @@ class _Networks(rlrun.VectorAgent):
         self.loss, self.spread = np.full(lanes, np.nan), np.zeros(lanes)
         measured = (lanes, len(self.metrics))
         self.sums, self.counts = np.zeros(measured), np.zeros(measured, np.int64)  # since the last measure
-        self.states: list[State | None] = [None] * lanes
-        self._compile()
+
+    @contextlib.contextmanager
+    def _room(self) -> Iterator[None]:
+        """Say what takes the memory, and what to change, if there is not enough."""
+        try:
+            yield
+        except MemoryError as e:
+            raise rlrun.InvalidParams(f"{e}: choose a smaller capacity, or smaller or fewer hidden layers") from None
+        except RuntimeError as e:  # of XLA
+            if "RESOURCE_EXHAUSTED" not in str(e):
+                raise
+            raise rlrun.InvalidParams(self._too_large()) from None
+
+    def _too_large(self) -> str:
+        device, lanes = jax.devices()[0], len(self.lane)
+        each, least = networks.size(self.design) / 1e9, self.updates * self.batch * (self.design.inputs + self.members)
+        text = f"the memory of {device.device_kind} is full: networks of {lanes} lanes take {lanes * each:.3g} GB"
+        limit = ((device.memory_stats() or {}).get("bytes_limit", 0) - 4 * least) / 1e9
+        fit = int(limit / each)
+        if limit > 0:
+            text += f", and this process has {limit:.3g} GB for them"
+        smaller = "choose fewer members, smaller hidden layers or a smaller batch"
+        if 0 < fit < lanes:
+            return f"{text}: say lanes: {fit} in the config, or {smaller}"
+        if limit > 0 and fit >= lanes:
+            text += ", so that the rest was taken by updates, or by other processes"
+        if device.platform != "cpu":
+            smaller += (
+                ". Each worker has a process, and the first takes most of the device: say workers: 1, or set "
+                "XLA_PYTHON_CLIENT_PREALLOCATE=false"
+            )
+        return f"{text}: {f'say lanes: {lanes // 2} in the config, or ' if lanes > 1 else ''}{smaller}"
 
     def _compile(self) -> None:
         """Compile, in a call that may take long."""
@@ -161,8 +193,9 @@ class _Networks(rlrun.VectorAgent):
         for column in self._numbers()[:-1]:
             column[lanes] = 0
         self.loss[lanes], self.claims[lanes] = np.nan, 0
-        for lane in self.lane[lanes]:
-            self.states[lane] = networks.draw(self.design, self._normal(lane))
+        with self._room():
+            for lane in self.lane[lanes]:
+                self.states[lane] = networks.draw(self.design, self._normal(lane))
         self.drawn[lanes] = self.rng.integers(lanes, self.members)
 
     def set_action_masks(self, lanes: rlrun.Lanes, masks: NDArray[np.bool_]) -> None:
@@ -227,24 +260,40 @@ class _Networks(rlrun.VectorAgent):
         draws = self.rng.random(lanes, self.updates * self.batch)
         places = (draws * kept[:, None]).astype(np.int64).reshape(-1, self.updates, self.batch)
         sums, shares = [], []
-        for lane, own in zip(lanes, places, strict=True):  # none waits for the computation of another
-            if self.design.bonus:
-                self.states[lane] = self.programs.notice(self._state(lane), self._newest(lane))
-            batch = self._batch(lane, own)
-            self.states[lane], loss = self.programs.learn(self._state(lane), batch)
-            sums.append(loss)
-            shares.append(batch.weights[-1].mean())
-        means = np.array(sums, np.float64)
+        with self._room():
+            for lane, own in zip(lanes, places, strict=True):  # none waits for the computation of another
+                if self.design.bonus:
+                    self.states[lane] = self.programs.notice(self._state(lane), self._newest(lane))
+                batch = self._batch(lane, own)
+                self.states[lane], loss = self.programs.learn(self._state(lane), batch)
+                sums.append(loss)
+                shares.append(batch.weights[-1].mean())
+            means = np.array(sums, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):  # with mask an update may learn from no step
             self.loss[lanes] = means / np.array(shares)
         lost = np.flatnonzero(~np.isfinite(means))
         if len(lost):
-            lane = lanes[lost[0]]
-            raise rlrun.Error(
-                f"the metric loss is {means[lost[0]]} after step {self.steps[lane]}: values have left the range of "
-                "numbers, and a smaller rate, or smaller rewards, may keep them in it",
-                lane=lane,
-            )
+            self._overflow(lanes[lost[0]], f"the metric loss is {means[lost[0]]}")
+
+    def _overflow(self, lane: int, symptom: str, *now: NDArray[Any]) -> NoReturn:
+        """Raise an error of numbers that float32 does not have, with the probable cause."""
+        kept = self._rows(lane, self.steps[lane])
+        reward, most = float(np.abs(kept[2]).max(initial=0)), float(np.finfo(np.float32).max)
+        seen = max(float(np.abs(self._encoded(o)).max(initial=0)) for o in (kept[0], kept[4], *now))
+        default = type(self).rate
+        if not reward * reward / (1 - self.gamma) ** 2 < most * 1e-6:
+            cause = f"rewards are up to {reward:.2g}, and float32 ends at {most:.1g}, also for squares of their sums"
+            cure = "give rewards in a larger unit, so that they are about 1"
+        elif self.design.shape and not seen * seen < most * 1e-6:
+            cause = f"observations are up to {seen:.2g}, and float32 ends at {most:.1g}, also for their squares"
+            cure = "give their space bounds, by which they are divided, or give them in a larger unit"
+        elif self.rate > default:
+            cause = f"a rate of {self.rate:g}, {self.rate / default:.3g} times the default"
+            cure = f"try rate: {default:g}"
+        else:
+            cause = f"values grew with the targets made from them, at rate {self.rate:g} and gamma {self.gamma:g}"
+            cure = f"try rate: {self.rate / 10:g}, target: {4 * self.target}, or rewards that are about 1"
+        raise rlrun.Error(f"{symptom} after step {self.steps[lane]}. The probable cause: {cause}; {cure}", lane=lane)
 
     def _newest(self, lane: int) -> NDArray[Any]:
         """Return the observations after the last ``period`` steps, as far as they are kept."""
@@ -271,18 +320,26 @@ class _Networks(rlrun.VectorAgent):
         if isinstance(self.space, rlrun.Discrete):
             return (observations - self.space.start).astype(np.int32)
         many = observations.shape[: observations.ndim - len(self.space.shape)]
-        return (observations * self.scale).astype(np.float32).reshape(*many, *self.design.shape)
+        with np.errstate(over="ignore"):  # what float32 cannot have ends the run by its values
+            return (observations * self.scale).astype(np.float32).reshape(*many, *self.design.shape)
 
     def _values(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.float32]:
         """Return the values at an observation of each of these lanes: (lanes, K, 1 + heads, A)."""
         each = zip(map(self._state, self.lane[lanes]), self._encoded(observations)[:, None], strict=True)
-        values = [self.programs.values(state.networks, state.prior, x) for state, x in each]
-        return np.stack([np.asarray(v)[:, 0] for v in values])
+        with self._room():
+            outputs = [self.programs.values(state.networks, state.prior, x) for state, x in each]
+            values = np.stack([np.asarray(v)[:, 0] for v in outputs])
+        lost = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(1))
+        if len(lost):
+            at = lost[0]
+            self._overflow(self.lane[lanes][at], "the value of an action is infinite or no number", observations[at])
+        return values
 
     def _look(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.float32]:
         """Return the same for a step, and note the spread of Q."""
         values = self._values(lanes, observations)
-        self.spread[lanes] = values[:, :, 0].std(1).mean(1)
+        with np.errstate(over="ignore"):  # the values end the run once they are infinite themselves
+            self.spread[lanes] = values[:, :, 0].std(1).mean(1)
         now = np.stack([self.loss[lanes], self.spread[lanes]], 1)
         self.sums[lanes, :2] += np.where(np.isnan(now), 0, now)
         self.counts[lanes, :2] += ~np.isnan(now)
@@ -480,7 +537,8 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         if self.behaviour != type(self).behaviour:
             raise rlrun.Unsupported("behaviour has no effect with exploration, as the host decides: leave it out")
         self.kinds, self.design = kinds, self.design._replace(heads=True)
-        self._compile()
+        with self._room():
+            self._compile()
 
     def problems(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> rlrun.Problems:
         """Offer the greedy policy, which is that of the members' mean, the members' policies, and actions.

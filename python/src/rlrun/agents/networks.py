@@ -102,6 +102,17 @@ class State(NamedTuple):
     errors so far, and how often it has learned. Empty without a bonus."""
 
 
+def size(design: Design) -> int:
+    """Return the bytes of a state."""
+
+    def weights(layers: list[tuple[int, int]]) -> int:
+        return 4 * sum((i + 1) * o for i, o in layers)
+
+    own = weights(design.layers(prior=True)) if any(design.prior) else 0
+    novelty = 4 * weights(design.layers_to(FEATURES)) + 8 if design.bonus else 0
+    return design.members * (4 * weights(design.layers()) + own) + novelty + 4
+
+
 def draw(design: Design, normal: Draw) -> State:
     """Draw a state: weights with variance 1/inputs (LeCun et al. 1998), biases 0."""
     k = design.members
