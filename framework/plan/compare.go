@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -112,21 +111,8 @@ func (p *Plan) Streams() map[string]compare.Stream {
 	for _, e := range p.Environments {
 		out[e.Name] = compare.Stream{
 			Seed: *p.Config.Seed, Steps: p.Config.Steps, Episodes: p.Config.Episodes, Discount: p.Config.MetricDiscount(),
-			Plugin: e.CommandLine(), Params: canonical(e.Params),
+			Plugin: e.CommandLine(), Params: meaning(e.Params),
 		}
 	}
 	return out
-}
-
-// canonical writes equal parameters as equal text.
-func canonical(params json.RawMessage) string {
-	var v any
-	if json.Unmarshal(params, &v) != nil || v == nil {
-		return "{}"
-	}
-	text, err := json.Marshal(v) // sorts keys
-	if err != nil {
-		return string(params)
-	}
-	return string(text)
 }

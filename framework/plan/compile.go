@@ -231,6 +231,13 @@ func (c Component) sweep() ([]Component, error) {
 		if !swept.MatchString(key) {
 			return nil, At(errors.New("is no path to a parameter: write it as step, policy.kind or means[0]"), "sweep", key)
 		}
+		first := map[string]int{}
+		for i, v := range values {
+			if j, dup := first[meaning(v)]; dup {
+				return nil, At(fmt.Errorf("%s equals %s, the value at [%d]: leave one out", v, values[j], j), "sweep", key, i)
+			}
+			first[meaning(v)] = i
+		}
 		var next []Component
 		for _, base := range out {
 			for _, v := range values {
@@ -260,6 +267,15 @@ func (c Component) sweep() ([]Component, error) {
 	}
 	if out[0].Name == "" {
 		out[0].Name = c.Label()
+	}
+	first := map[string]string{}
+	for _, s := range out {
+		exploration, _ := json.Marshal(s.Exploration)
+		all := meaning(s.Params) + meaning(exploration)
+		if name, dup := first[all]; dup {
+			return nil, At(fmt.Errorf("%q and %q have the same parameters, as one key is inside another: leave a key out", name, s.Name), "sweep")
+		}
+		first[all] = s.Name
 	}
 	if hole := holes.FindString(out[0].Name); hole != "" && strings.Contains(c.Name, hole) {
 		swept := "they are " + strings.Join(keys, ", ")

@@ -55,6 +55,10 @@ func TestSweepExpands(t *testing.T) {
 
 func TestCompileRefuses(t *testing.T) {
 	discount := 1.5
+	sweep := func(text string) (of map[string][]json.RawMessage) {
+		must.Do(t, json.Unmarshal([]byte(text), &of))
+		return of
+	}
 	for _, tt := range []struct {
 		want   string
 		change func(*Config)
@@ -72,6 +76,19 @@ func TestCompileRefuses(t *testing.T) {
 		{"agents[0].sweep.gamma: has no values", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"gamma": nil} }},
 		{"agents[0].sweep..: is no path to a parameter: write it as step, policy.kind or means[0]", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{".": {[]byte("1")}} }},
 		{"agents[0].sweep.policy..kind: is no path to a parameter", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"policy..kind": {[]byte("1")}} }},
+		{"agents[0].sweep.gamma[2]: 1e-1 equals 0.1, the value at [0]: leave one out", func(c *Config) { c.Agents[0].Sweep = sweep(`{"gamma":[0.1,"0.1",1e-1]}`) }},
+		{"agents[0].sweep.n[1]: 100000000000000000 equals 1e17", func(c *Config) { c.Agents[0].Sweep = sweep(`{"n":[1e17,100000000000000000]}`) }},
+		{"agents[0].sweep.n[2]: 9007199254740993.0 equals 9007199254740993", func(c *Config) {
+			c.Agents[0].Sweep = sweep(`{"n":[9007199254740992,9007199254740993,9007199254740993.0]}`)
+		}},
+		{"agents[0].sweep.n[1]: -0.0 equals 0", func(c *Config) { c.Agents[0].Sweep = sweep(`{"n":[0,-0.0]}`) }},
+		{`agents[0].sweep.p[2]: {"b":0.1,"a":[1e0,true]} equals {"a":[1,true],"b":1e-1}, the value at [1]`, func(c *Config) {
+			c.Agents[0].Sweep = sweep(`{"p":[null,{"a":[1,true],"b":1e-1},{"b":0.1,"a":[1e0,true]},{}]}`)
+		}},
+		{`agents[0].sweep: "one p={\"b\":true} p.b=1" and "one p={\"b\":false} p.b=1" have the same parameters, as one key is inside another: leave a key out`, func(c *Config) {
+			c.Agents[0].Sweep = sweep(`{"p":[{"b":true},{"b":false}],"p.b":[1]}`)
+		}},
+		{"agents[0].sweep.exploration.rule[1]: \"vpi\" equals \"vpi\"", func(c *Config) { c.Agents[0].Sweep = sweep(`{"exploration.rule":["vpi","vpi"]}`) }},
 		{"record.grid: must be log, every or all, not \"often\"", func(c *Config) { c.Record.Grid = "often" }},
 		{"record.every: needs grid: every", func(c *Config) { c.Record.Every = 5 }},
 		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},

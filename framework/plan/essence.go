@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/brief"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/whole"
 )
 
 // Difference returns the first key that decides records of both plans and whose value is
@@ -103,13 +104,7 @@ func (c Config) essence() map[string]any {
 	if err != nil {
 		return nil
 	}
-	var m map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	if decoder.Decode(&m) != nil {
-		return nil
-	}
-	m, _ = plainNumbers(m).(map[string]any)
+	m, _ := plain(data).(map[string]any)
 	if record, ok := m["record"].(map[string]any); ok {
 		if metrics, ok := record["metrics"].([]any); ok { // their order changes no record
 			slices.SortFunc(metrics, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
@@ -138,6 +133,24 @@ func (c Config) essence() map[string]any {
 	return m
 }
 
+// plain decodes JSON, with numbers as plainNumbers has them.
+func plain(data json.RawMessage) (value any) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil {
+		return nil
+	}
+	return plainNumbers(value)
+}
+
+// meaning is a text that JSON of equal meaning shares: 0.1 and 1e-1, 1 and 1.0, nothing and {}.
+func meaning(data json.RawMessage) string {
+	if len(data) == 0 {
+		return "{}"
+	}
+	return asJSON(plain(whole.Numbers(data)))
+}
+
 // plainNumbers replaces numbers in decoded JSON by float64, so that 1 and 1.0 are equal.
 // Integers that float64 may not hold, such as seeds, stay.
 func plainNumbers(value any) any {
@@ -153,7 +166,7 @@ func plainNumbers(value any) any {
 	case json.Number:
 		x, err := v.Float64()
 		if large := math.Abs(x) >= 1<<53 && !strings.ContainsAny(v.String(), ".eE"); err == nil && !large {
-			return x
+			return x + 0 // not -0
 		}
 	}
 	return value

@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"path"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,12 +61,7 @@ func (k *OptionKind) UnmarshalJSON(data []byte) error {
 
 // same tells whether two entries are one.
 func (k OptionKind) same(other OptionKind) bool {
-	params := func(k OptionKind) map[string]any {
-		out := map[string]any{}
-		_ = json.Unmarshal(k.Params, &out) // left out, they are none
-		return out
-	}
-	return k.Name == other.Name && reflect.DeepEqual(params(k), params(other))
+	return k.Name == other.Name && meaning(k.Params) == meaning(other.Params)
 }
 
 // Source is the plugin of a source of options, nil of rlrun's own kinds and of files.

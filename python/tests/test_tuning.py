@@ -214,6 +214,7 @@ def test_several_environments_have_scores(tmp_path):
         ({"agents": {"q-learning": {"step": {"low": 0.1}}}}, "step.high: is missing"),
         ({"agents": {"q-learning": {"step": {"low": 0.1, "high": float("nan")}}}}, "step.high is nan, and"),
         ({"agents": {"q-learning": {"step": {"values": [1, 1]}}}}, "step.values: needs two different values"),
+        ({"agents": {"q-learning": {"step": {"values": [1, 1.0]}}}}, "step.values: needs two different values"),
         ({"agents": {"q-learning": {"step": {"values": [1, 2], "log": True}}}}, "step.log: has no effect"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2.5, "integer": True}}}}, "must be whole numbers"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"x": 1}}}}}, "when: x has no range"),

@@ -542,7 +542,16 @@ class _Range:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+    """Return JSON that equal values share, such as 1 and 1.0."""
+
+    def plain(v: Any) -> Any:
+        if isinstance(v, Mapping):
+            return {key: plain(x) for key, x in v.items()}
+        if isinstance(v, list):
+            return [plain(x) for x in v]
+        return int(v) if isinstance(v, float) and v.is_integer() and abs(v) < 2**53 else v
+
+    return json.dumps(plain(value), sort_keys=True)
 
 
 def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
