@@ -13,7 +13,9 @@ from gymnasium.vector import SyncVectorEnv
 
 import rlrun
 import rlrun.to_gymnasium
-from rlrun import testing
+from rlrun import spaces, testing
+from rlrun._from_gymnasium_params import _MaskOfObservation
+from rlrun.from_gymnasium import probe
 
 STAIRS = '''
 import numpy as np
@@ -39,7 +41,8 @@ class Stairs(rlrun.Environment):
 
     def action_mask(self):
         if self.bug and self.left < 15:
-            return {"none": [0, 0], "short": [1], "two": [0, 2]}[self.bug]
+            return {"none": [0, 0], "short": [1], "two": [0, 2], "nan": [np.nan, 1], "little": [1e-9, 1],
+                    "text": ["1", "0"]}[self.bug]
         return [self.at > 0, self.at < 3]
 
     def step(self, action):
@@ -196,7 +199,10 @@ def test_a_batch_is_its_copies_and_agents_climb(program, stairs: str) -> None:
     [
         ("none", "the action mask allows no action"),
         ("short", r"the action mask of shape \(1,\), must be of shape \(2,\)"),
-        ("two", r"the action mask is \[0, 2\], must be of True and False, or of 0 and 1"),
+        ("two", r"the action mask is \[0, 2\], of type int64, must be of True and False, or of whole numbers 0 and 1"),
+        ("nan", r"the action mask is \[nan, 1.0\], of type float64, must be"),
+        ("little", r"the action mask is \[1e-09, 1.0\], of type float64, must be"),
+        ("text", r"the action mask has elements of the type <U1 \(\['1', '0'\]\), must be numbers"),
     ],
 )
 def test_masks_that_are_none(program, stairs: str, bug: str, message: str) -> None:
@@ -237,11 +243,16 @@ class Board(gymnasium.Env[Any, Any]):
     )
     action_space = gymnasium.spaces.Discrete(3)
 
-    def __init__(self, forgets: bool = False) -> None:
-        self.forgets = forgets
+    def __init__(self, bug: Any = None, late: bool = False) -> None:
+        self.bug, self.late = bug, late
 
-    def _seen(self) -> dict[str, Any]:
-        return {"observation": self.taken.copy(), "action_mask": 1 - self.taken}
+    def _seen(self) -> Any:
+        seen = {"observation": self.taken.copy(), "action_mask": 1 - self.taken}
+        if self.bug is None or (self.late and not self.taken.any()):
+            return seen
+        return {"array": self.taken.copy(), "none": {"observation": self.taken.copy()}}.get(
+            str(self.bug), seen | {"action_mask": self.bug}
+        )
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         self.taken = np.zeros(3, np.int8)
@@ -287,6 +298,36 @@ def test_of_gymnasium(program, run, tmp_path: Path) -> None:
     assert "info has no action_mask, and that of the first" in run(
         "plugin", "check", "--param=masks=true", wrapped, plugin, fails=True
     )
+
+
+@pytest.mark.parametrize(
+    ("bug", "says"),
+    [
+        (
+            "array",
+            r"the observation is array\(\[0, 0, [01]\].*\), and its space says a dict with the keys observation and",
+        ),
+        (
+            "none",
+            "the observation is {'observation': .*}, and its space says a dict with the keys observation and action",
+        ),
+        ([1e-9, 1, 1], r"the action mask.* is \[1e-09, 1.0, 1.0\], of type float64, must be of True and False"),
+        ([1.0, 0.0, 1.0], r"the action mask.* is \[1.0, 0.0, 1.0\], of type float64, must be .* whole numbers 0 and 1"),
+        ([-1, 1, 1], r"the action mask.* is \[-1, 1, 1\], of type int64, must be of True and False"),
+        (["1", "0", "1"], r"the action mask.* has elements of the type <U1 \(\['1', '0', '1'\]\), must be numbers"),
+        ([0, 0, 0], "the action mask .*allows no action"),
+        ([1, 1], r"the action mask.* of shape \(2,\), must be of shape \(3,\)"),
+    ],
+)
+def test_odd_masks_are_refused_at_once_or_where_they_come(bug: Any, says: str) -> None:
+    with pytest.raises(rlrun.InvalidParams, match=says):
+        probe(_MaskOfObservation(Board(bug)), None, masks=True)
+    env = _MaskOfObservation(Board(bug, late=True))
+    probe(env, None, masks=True)
+    env.reset(seed=1)
+    if bug != [0, 0, 0]:  # which the host refuses, where the episode goes on
+        with pytest.raises(rlrun.InvalidAnswer, match=says):
+            spaces.as_masks(env.step(2)[-1]["action_mask"], (3,), "the action mask")
 
 
 def test_taxi_is_gymnasiums(program) -> None:

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 from gymnasium import wrappers as gw
 
 from rlrun._foreign import fit
-from rlrun.errors import InvalidParams, Unsupported
+from rlrun.errors import InvalidAnswer, InvalidParams, Unsupported
+from rlrun.spaces import shown
 
 Env = gymnasium.Env[Any, Any]
 
@@ -115,11 +116,21 @@ class _MaskOfObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def reset(self, **kwargs: Any) -> Any:
         both, info = self.env.reset(**kwargs)
-        return both["observation"], info | {"action_mask": both["action_mask"]}
+        observation, mask = self._parts(both)
+        return observation, info | {"action_mask": mask}
 
     def step(self, action: Any) -> Any:
         both, *outcome, info = self.env.step(action)
-        return both["observation"], *outcome, info | {"action_mask": both["action_mask"]}
+        observation, mask = self._parts(both)
+        return observation, *outcome, info | {"action_mask": mask}
+
+    def _parts(self, both: Any) -> tuple[Any, Any]:
+        """Return observation and mask."""
+        if not isinstance(both, Mapping) or not both.keys() >= {"observation", "action_mask"}:
+            raise InvalidAnswer(
+                f"the observation is {shown(both)}, and its space says a dict with the keys observation and action_mask"
+            )
+        return both["observation"], both["action_mask"]
 
 
 def settings(values: dict[str, Any]) -> Settings:

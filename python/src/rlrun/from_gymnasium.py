@@ -318,6 +318,8 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None, *, masks
             _random_states.seed(1)
             before = pickle.dumps(_random_states.read())
             answer: Any = env.reset(seed=1, options=options)
+        except InvalidAnswer as e:
+            raise InvalidParams(f"{env.spec and env.spec.id}: {e}") from None
         except Exception as e:  # whatever the environment's code raises
             tell(e)
             cure = "If it needs options, give the parameter reset_options"
@@ -333,6 +335,8 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None, *, masks
                 f"masks is true, and {env.spec and env.spec.id} gives none: the info of its reset {have}, and needs "
                 "action_mask. Leave masks out, or name a wrapper that adds it"
             )
+        if masks and isinstance(env.action_space, gs.Discrete):
+            _check_mask(env, info["action_mask"], int(env.action_space.n))
         reward: Any = 0
         with contextlib.suppress(Exception, SystemExit):  # it is told when it is stepped
             for _ in range(PROBED):
@@ -341,6 +345,17 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None, *, masks
                     break
         check_reward(reward)
         return bits, pickle.dumps(_random_states.read()) != before
+
+
+def _check_mask(env: gymnasium.Env[Any, Any], mask: Any, n: int) -> None:
+    try:
+        allows = spaces.as_masks(mask, (n,), "the action mask of the first state").any()
+    except InvalidAnswer as e:
+        raise InvalidParams(f"masks is true, and {env.spec and env.spec.id}: {e}") from None
+    if not allows:
+        raise InvalidParams(
+            f"masks is true, and the action mask of {env.spec and env.spec.id} allows no action at first"
+        )
 
 
 def _resets(env: gymnasium.Env[Any, Any], seed: int, options: dict[str, Any] | None) -> bool:

@@ -379,7 +379,10 @@ def as_masks(values: Any, shape: tuple[int, ...], name: str) -> NDArray[np.bool_
     """Return what was answered as masks of actions."""
     array = as_array(values, shape, name)
     if not _flags(array):
-        raise InvalidAnswer(f"{name} is {shown(array.tolist())}, must be of True and False, or of 0 and 1")
+        raise InvalidAnswer(
+            f"{name} is {shown(array.tolist())}, of type {array.dtype}, must be of True and False, or of whole numbers "
+            "0 and 1, as of type int8"
+        )
     return array.astype(np.bool_)
 
 
