@@ -37,6 +37,8 @@ type Runner struct {
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
 	lanes   map[string]int
 	schemas map[string]json.RawMessage // of parameters, by processKey
+	// Pickled are the agents whose saved states and checkpoints are pickles. Check fills it in.
+	Pickled []string
 	// widest are the lanes whose observations fit in a message, by environment. Check fills it in.
 	widest    map[string]int
 	processes bool // some plugin is a process; Check fills it in
@@ -162,6 +164,9 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 		return nil, &startError{err}
 	}
 	x.lanes[processKey(c)], x.schemas[processKey(c)] = d.PreferredLanes, d.Params
+	if slices.Contains(d.Abilities, vector.PickleAbility) {
+		x.Pickled = append(x.Pickled, c.Name)
+	}
 	if d.Kind != kind {
 		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent", vector.KindRule: "a rule", vector.KindOptions: "a source of options"}
 		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, article[d.Kind], article[kind])

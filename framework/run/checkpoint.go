@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,11 +32,17 @@ func interval(c *plan.Checkpoint) (steps int, every time.Duration, err error) {
 // one goes on. Without trust, one that an earlier command pickled ends the experiment: its steps are not to be lost.
 func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 	c := w.plan.Config.Checkpoint
-	if c == nil || w.writer == nil {
+	if w.writer == nil || c == nil && w.agents.UnderWay() == 0 {
 		return false, nil
 	}
 	files := w.agents.Checkpoints(w.plan, w.session, w.cell, w.identities[w.plan.Key(w.cell)])
 	in := fmt.Sprintf(" of %s in %s", w.plan.Agents[w.cell.Agent].Name, w.plan.Environments[w.cell.Environment].Name)
+	if c == nil {
+		if n := len(slices.DeleteFunc(slices.Clone(b.Runs), func(run int) bool { return !files.Has(run) })); n > 0 {
+			w.notice(fmt.Sprintf("%d of %d runs%s begin again, though they have checkpoints: the config has no checkpoint, which would let them go on", n, len(b.Runs), in))
+		}
+		return false, nil
+	}
 	if w.kept == nil {
 		w.kept = map[int]bool{}
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 )
@@ -52,7 +53,12 @@ func (k *Checkpoints) Write(run int, c *loop.Checkpoint) error {
 	}
 	sum := sha256.Sum256(b.Bytes())
 	b.Write(sum[:])
-	if err := k.dir.write(fmt.Sprintf("%s/%d%s", k.run(run), c.Step, checkpointExt), b.Bytes()); err != nil {
+	name := fmt.Sprintf("%s/%d%s", k.run(run), c.Step, checkpointExt)
+	err := k.dir.write(name, b.Bytes())
+	if disk.Full(err) && k.dir.dropOldCheckpoints() {
+		err = k.dir.write(name, b.Bytes())
+	}
+	if err != nil {
 		return err
 	}
 	steps, err := k.steps(run)
@@ -65,13 +71,35 @@ func (k *Checkpoints) Write(run int, c *loop.Checkpoint) error {
 	return err
 }
 
+// dropOldCheckpoints makes room on a full disk: it removes all checkpoints but the last of each run, and tells whether there
+// were any.
+func (d Dir) dropOldCheckpoints() (dropped bool) {
+	runs, _ := os.ReadDir(d.path(checkpointsDir))
+	for _, r := range runs {
+		name := checkpointsDir + "/" + r.Name()
+		steps, _ := d.checkpointSteps(name)
+		for _, step := range steps[min(1, len(steps)):] {
+			dropped = d.fileSystem().Remove(d.path(fmt.Sprintf("%s/%d%s", name, step, checkpointExt))) == nil || dropped
+		}
+	}
+	return dropped
+}
+
 func (k *Checkpoints) file(run, step int) string {
 	return k.dir.path(fmt.Sprintf("%s/%d%s", k.run(run), step, checkpointExt))
 }
 
-// steps lists the checkpoints of a run, the last first.
-func (k *Checkpoints) steps(run int) (steps []int, err error) {
-	entries, err := os.ReadDir(k.dir.path(k.run(run)))
+func (k *Checkpoints) steps(run int) ([]int, error) { return k.dir.checkpointSteps(k.run(run)) }
+
+// Has tells whether a run has a checkpoint, of whatever program.
+func (k *Checkpoints) Has(run int) bool {
+	steps, _ := k.steps(run)
+	return len(steps) > 0
+}
+
+// checkpointSteps lists the checkpoints of a run, whose directory is named, the last first.
+func (d Dir) checkpointSteps(name string) (steps []int, err error) {
+	entries, err := os.ReadDir(d.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

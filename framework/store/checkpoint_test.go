@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
@@ -88,6 +89,56 @@ type fullFile struct{ disk.File }
 func (f fullFile) Write(p []byte) (int, error) {
 	n, _ := f.File.Write(p[:len(p)/2])
 	return n, errors.New("no space left on device")
+}
+
+// small is a file system that is full while more than so many files are in the directory of checkpoints.
+type small struct {
+	disk.OS
+	t   *testing.T
+	dir string
+	has int
+}
+
+func (s small) CreateTemp(path string) (disk.File, error) {
+	f, err := s.OS.CreateTemp(path)
+	return smallFile{f, s}, err
+}
+
+type smallFile struct {
+	disk.File
+	of small
+}
+
+func (f smallFile) Write(p []byte) (int, error) {
+	if kept := must.Get(filepath.Glob(filepath.Join(f.of.dir, checkpointsDir, "*", "*"+checkpointExt)))(f.of.t); len(kept) > f.of.has {
+		return 0, syscall.ENOSPC
+	}
+	return f.File.Write(p)
+}
+
+// On a full disk old checkpoints go, of all runs, and never the last of a run.
+func TestOldCheckpointsMakeRoom(t *testing.T) {
+	d := Dir{Path: t.TempDir()}
+	k := checkpointed(t, d, "a")
+	for _, run := range []int{0, 1} {
+		for _, step := range []int{5, 6} {
+			must.Do(t, k.Write(run, &loop.Checkpoint{Step: step}))
+		}
+	}
+	d.Disk = small{t: t, dir: d.Path, has: 2}
+	must.Do(t, checkpointed(t, d, "a").Write(0, &loop.Checkpoint{Step: 7}))
+	for run, want := range [][]int{{7, 6}, {6}} {
+		if steps := must.Get(k.steps(run))(t); !reflect.DeepEqual(steps, want) {
+			t.Errorf("run %d: kept are %v, want %v", run, steps, want)
+		}
+	}
+	d.Disk = small{t: t, dir: d.Path, has: 1}
+	if err := checkpointed(t, d, "a").Write(1, &loop.Checkpoint{Step: 9}); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v", err)
+	}
+	if c, err := k.Read(0); err != nil || c.Step != 7 {
+		t.Errorf("read %v, %v", c, err)
+	}
 }
 
 // A checkpoint that cannot be written leaves those before it.

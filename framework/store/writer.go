@@ -178,7 +178,14 @@ func (w *Writer) write(cells []plan.Cell, all map[plan.Cell][]result.Record) err
 		file.Add(w.slugs[0][c.Environment], w.slugs[1][c.Agent], of[0].Run, of[len(of)-1].Run)
 		recs = append(recs, of...)
 	}
-	if err := result.WriteRecordsTo(w.dir.fileSystem(), w.dir.Path, result.RecordsName(file), recs); err != nil {
+	write := func() error {
+		return result.WriteRecordsTo(w.dir.fileSystem(), w.dir.Path, result.RecordsName(file), recs)
+	}
+	err := write()
+	if disk.Full(err) && w.dir.dropOldCheckpoints() {
+		err = write()
+	}
+	if err != nil {
 		return err
 	}
 	for _, c := range cells {

@@ -259,6 +259,9 @@ func named(path string, err error) error {
 	return err
 }
 
+// Full tells whether a disk has no more room.
+func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
 // HostLacks tells whether this machine has no more open files, processes or memory for
 // rlrun.
 func HostLacks(err error) bool {

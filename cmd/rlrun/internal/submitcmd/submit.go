@@ -232,6 +232,9 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if err := s.setTasks(cmd, x); err != nil {
 		return err
 	}
+	if x.Plan.Config.Checkpoint != nil && len(x.Pickled) > 0 && !s.Trust {
+		return cli.Usagef("checkpoint: those of %s are pickles, and a task that is requeued reads them only with --trust, as this runs code in them: add --trust, or leave checkpoint out", strings.Join(x.Pickled, ", "))
+	}
 	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
 		return err
 	}
