@@ -75,14 +75,18 @@ func setDefaults(s *jsonschema.Schema, values json.RawMessage) error {
 	return nil
 }
 
-// setEffects adds to the documentation of a property with which others it has an effect.
-func setEffects(s *jsonschema.Schema, prefix string, effects map[string]string) {
+// setEffects adds to the documentation of a property with which others it has an effect, and the keyword x-when.
+func setEffects(s *jsonschema.Schema, prefix string, effects map[string]tags.Effect) {
 	if s.Properties == nil {
 		return
 	}
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		if effect := effects[prefix+p.Key]; effect != "" {
-			p.Value.Description = strings.TrimSpace(p.Value.Description + " Only " + effect + ".")
+		if effect, has := effects[prefix+p.Key]; has {
+			p.Value.Description = strings.TrimSpace(p.Value.Description + " Only " + effect.Words + ".")
+			if p.Value.Extras == nil {
+				p.Value.Extras = map[string]any{}
+			}
+			p.Value.Extras["x-when"] = effect.When
 		}
 		setEffects(p.Value, prefix+p.Key+".", effects)
 	}

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/internal/tags"
 )
 
 // checkExploration refuses a parameter that acts only with exploration, where the host does not
@@ -35,7 +37,8 @@ func checkExploration(schema, params json.RawMessage, explores bool) error {
 }
 
 // tooLate returns sentences about parameters that count steps, and come into effect only where a run of so many
-// steps has ended. x-beyond in the schema says what follows from that.
+// steps has ended. x-beyond in the schema says what follows from that, and x-when with which values of the
+// parameters beside it a parameter has an effect at all.
 func tooLate(schema, params json.RawMessage, steps int) (list []string) {
 	var root map[string]any
 	given := any(map[string]any{})
@@ -70,7 +73,15 @@ func tooLate(schema, params json.RawMessage, steps int) (list []string) {
 				if kind["const"] != nil && kind["const"] != v["kind"] {
 					continue
 				}
+				is := func(name string) string {
+					p, _ := properties[name].(map[string]any)
+					return valueOf(v, name, p["default"])
+				}
 				for _, name := range slices.Sorted(maps.Keys(properties)) {
+					p, _ := properties[name].(map[string]any)
+					if when, ok := p["x-when"].(string); ok && !tags.Holds(when, is) {
+						continue
+					}
 					walk(properties[name], v[name], strings.TrimPrefix(path+"."+name, "."))
 				}
 			}
@@ -78,4 +89,21 @@ func tooLate(schema, params json.RawMessage, steps int) (list []string) {
 	}
 	walk(root, given, "")
 	return list
+}
+
+// valueOf is the value of a parameter as the keyword x-when has it.
+func valueOf(given map[string]any, name string, otherwise any) string {
+	value := given[name]
+	if value == nil {
+		value = otherwise
+	}
+	switch list, isList := value.([]any); {
+	case value == nil || value == "" || isList && len(list) == 0:
+		return "none"
+	case isList && !slices.ContainsFunc(list, func(x any) bool { return !reflect.DeepEqual(x, list[0]) }):
+		return fmt.Sprint(list[0])
+	case isList:
+		return "given"
+	}
+	return fmt.Sprint(value)
 }

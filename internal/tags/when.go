@@ -16,7 +16,8 @@ import (
 //
 // It has alternatives, separated by " or ", each of conditions, separated by " and ". A condition is
 // NAME=VALUE or NAME!=VALUE, where NAME is a parameter of the same mapping and VALUE one of its
-// values, or several separated by "|". A parameter that is empty or not given has the value none.
+// values, or several separated by "|"; @NAME is the value of another. A parameter that is empty or not given has the
+// value none.
 
 // CheckEffect returns an error if an object, the JSON from which the struct p was read, gives a
 // parameter that has no effect with the values that the others have in p.
@@ -47,21 +48,24 @@ func checkEffect(prefix string, object json.RawMessage, v reflect.Value) error {
 	return nil
 }
 
-// Effects returns the tags `when` of a struct in words, by the names of its parameters. Those of a
+// Effect is a tag `when`, and what it says in words.
+type Effect struct{ When, Words string }
+
+// Effects returns the tags `when` of a struct, by the names of its parameters. Those of a
 // struct inside it are behind its name and a point.
-func Effects(p any) map[string]string {
-	effects := map[string]string{}
+func Effects(p any) map[string]Effect {
+	effects := map[string]Effect{}
 	addEffects(effects, "", reflect.Indirect(reflect.ValueOf(p)))
 	return effects
 }
 
-func addEffects(effects map[string]string, prefix string, v reflect.Value) {
+func addEffects(effects map[string]Effect, prefix string, v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
 	for _, f := range fields(v) {
-		if f.tag.Get("when") != "" {
-			effects[prefix+f.name] = f.effect()
+		if when := f.tag.Get("when"); when != "" {
+			effects[prefix+f.name] = Effect{when, f.effect()}
 		}
 		addEffects(effects, prefix+f.name+".", reflect.Indirect(f.value))
 	}
@@ -109,8 +113,9 @@ func (f field) effective(v reflect.Value) error {
 		holds := true
 		for text := range strings.SplitSeq(alternative, " and ") {
 			c := parse(text)
-			is := c.value(v)
-			if c.holds(is) {
+			value := func(name string) string { return condition{name: name}.value(v) }
+			is := value(c.name)
+			if c.holds(value) {
 				continue
 			}
 			text := "with " + c.name + " " + is
@@ -127,6 +132,15 @@ func (f field) effective(v reflect.Value) error {
 		}
 	}
 	return errors.New(f.name + " has no effect " + joined(broken) + ": leave it out, or give it " + f.effect())
+}
+
+// Holds tells whether a tag `when` holds where the other parameters have these values.
+func Holds(when string, value func(name string) string) bool {
+	return slices.ContainsFunc(strings.Split(when, " or "), func(alternative string) bool {
+		return !slices.ContainsFunc(strings.Split(alternative, " and "), func(text string) bool {
+			return !parse(text).holds(value)
+		})
+	})
 }
 
 // joined joins words that begin with "with" or "without".
@@ -147,8 +161,14 @@ func parse(text string) condition {
 	return condition{name, not, strings.Split(values, "|")}
 }
 
-func (c condition) holds(is string) bool {
-	return slices.Contains(c.values, is) != c.not
+func (c condition) holds(value func(name string) string) bool {
+	is := value(c.name)
+	return slices.ContainsFunc(c.values, func(v string) bool {
+		if other, ok := strings.CutPrefix(v, "@"); ok {
+			v = value(other)
+		}
+		return v == is
+	}) != c.not
 }
 
 // value is that of the condition's parameter in v.

@@ -54,7 +54,22 @@ func TestEffects(t *testing.T) {
 		"low": "with kind uniform", "prior.low": "with kind uniform", "rows": "without map", "prior": "with a map",
 		"power": "with kind a or b and replays 0, or with a replays other than 0",
 	}
-	if got := Effects(&effects{}); !maps.Equal(got, want) {
+	got := map[string]string{}
+	for name, effect := range Effects(&effects{}) {
+		got[name] = effect.Words
+	}
+	if !maps.Equal(got, want) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// A condition may compare two parameters.
+func TestHoldsComparesParameters(t *testing.T) {
+	values := map[string]string{"start": "1", "end": "0.1", "kind": "none"}
+	value := func(name string) string { return values[name] }
+	for when, want := range map[string]bool{"start!=@end": true, "start=@end": false, "start=@start and kind=none": true, "end=@start|0.1": true, "kind=a or end!=0.1": false} {
+		if Holds(when, value) != want {
+			t.Errorf("%s: want %t", when, want)
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // rmaxParams are the parameters of R-MAX.
 type rmaxParams struct {
-	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"Visits after which a pair of state and action is known. The theory requires numbers far too large in practice (K1 of Brafman & Tennenholtz 2002). The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners). Deterministic tasks need 1."`
+	M       int     `json:"m" jsonschema_extras:"x-beyond=no pair is ever known" jsonschema:"minimum=1" jsonschema_description:"Visits after which a pair of state and action is known. The theory requires numbers far too large in practice (K1 of Brafman & Tennenholtz 2002). The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners). Deterministic tasks need 1."`
 	Horizon int     `json:"horizon" jsonschema:"minimum=0" jsonschema_description:"T: follow the best policy for T steps, then plan for T more (Brafman & Tennenholtz 2002). 0: the best discounted policy (Kakade 2003); default as in Strehl, Li & Littman (2009)."`
 	Gamma   float64 `json:"gamma" when:"horizon=0" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount, with a horizon of 0; the default is a choice of ours."`
 	Refine  bool    `json:"refine" jsonschema_description:"Continue to learn about known pairs, and plan again when the visits to one have doubled. By default the estimates of a known pair are those of its first m visits, as in the paper."`

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rlrun
+from rlrun.params import build, schema
 
 jax = pytest.importorskip("jax")
 from rlrun.agents import DeepBootstrapQ, DeepQ, networks  # noqa: E402
@@ -487,22 +488,79 @@ def test_what_does_not_fit_is_refused() -> None:
             small(**params)
     with pytest.raises(rlrun.InvalidParams, match="centred takes the only prior away"):
         small(members=1, prior=(1.0,))
-    for params in (
-        {"epsilon": 0.3}, {"epsilon_start": 0.3}, {"behaviour": "mean", "decay": 7},
-        {"behaviour": "z", "epsilon": 0.5, "epsilon_start": 0.5, "decay": 7}, {"gamma": 0.0, "double": True},
-    ):  # fmt: skip
-        with pytest.raises(rlrun.InvalidParams, match=f"{list(params)[-1]} has no effect with"):
-            DeepBootstrapQ(**params)
     with pytest.raises(rlrun.Unsupported, match="no options of kind pair"):
         opened(small(), kinds=["members", "pair"])
     with pytest.raises(rlrun.Unsupported, match="behaviour has no effect with exploration"):
         opened(small(behaviour="z"), kinds=["members"])
-    with pytest.raises(rlrun.InvalidParams, match="bonus_scale has no effect with bonus none"):
-        DeepQ(bonus_scale=1.0)
     with pytest.raises(rlrun.InvalidParams, match="bonus_scale is 0, which is 0 in float32: nothing"):
         DeepQ(bonus="rnd", bonus_scale=0.0)
     with pytest.raises(rlrun.InvalidParams, match="capacity is 4 and batch 8"):
         DeepQ(batch=8, capacity=4)
+
+
+@pytest.mark.parametrize(
+    ("cls", "given", "says"),
+    [
+        (DeepBootstrapQ, {"epsilon": 0.3}, "epsilon has no effect with behaviour member: .* behaviour epsilon or z$"),
+        (DeepBootstrapQ, {"epsilon_start": 1.0}, "epsilon_start has no effect with behaviour member"),
+        (DeepBootstrapQ, {"behaviour": "mean", "decay": 7}, "decay has no effect with behaviour mean"),
+        (DeepQ, {"epsilon": 0.5, "epsilon_start": 0.5, "decay": 7},
+         "decay has no effect with epsilon_start 0.5: .* and epsilon_start other than epsilon$"),
+        (DeepQ, {"epsilon": 0, "epsilon_start": 0, "behaviour": "z"}, "behaviour has no effect with epsilon 0 and eps"),
+        (DeepBootstrapQ, {"gamma": 0.0, "double": True}, "double has no effect with gamma 0"),
+        (DeepQ, {"target": 1, "double": True}, "double has no effect with target 1"),
+        (DeepQ, {"gamma": 0, "target": 9}, "target has no effect with gamma 0: .* gamma other than 0$"),
+        (DeepQ, {"bonus_scale": 0.1}, "bonus_scale has no effect with bonus none: .* bonus other than none$"),
+        (DeepQ, {"period": 200, "warmup": 7}, "warmup has no effect with period 200, as the first update is then"),
+        (DeepBootstrapQ, {"prior": [0], "centred": True}, "centred has no effect with prior 0: leave it out"),
+        (DeepBootstrapQ, {"prior": [0.0, 0], "centred": False}, "centred has no effect with prior 0"),
+        (DeepBootstrapQ, {"prior": [0], "members": 1, "behaviour": "mean"}, "mean has no effect with members 1"),
+    ],
+)  # fmt: skip
+def test_a_parameter_without_an_effect_is_refused(cls, given, says: str) -> None:
+    with pytest.raises(rlrun.InvalidParams, match=says):
+        build(cls, json.dumps(given).encode())
+
+
+OTHERS = {
+    "target": 3, "double": True, "epsilon": 0.4, "epsilon_start": 0.8, "decay": 500, "behaviour": "z", "centred": False,
+    "bonus_scale": 3.0,
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cls", [DeepQ, DeepBootstrapQ])
+@pytest.mark.parametrize(
+    "beside",
+    [{}, {"behaviour": "epsilon"}, {"gamma": 0.0}, {"target": 1}, {"epsilon": 0.0, "epsilon_start": 0.0},
+     {"bonus": "rnd"}, {"prior": (0.0, 0.0)}, {"epsilon": 0.5, "epsilon_start": 0.5}],
+)  # fmt: skip
+def test_what_is_accepted_has_an_effect_and_what_is_refused_has_none(cls, beside) -> None:
+    known = set(schema(cls)["properties"])
+    if beside.keys() - known:
+        pytest.skip("of the other agent")
+    if "epsilon" in beside and cls is DeepBootstrapQ:
+        beside = beside | {"behaviour": "epsilon"}
+    own = {"decay": 9} if cls is DeepQ else {"members": 3, "updates": 2}
+    base = SMALL | own | {"double": False, "rate": 0.05, "target": 9} | beside
+
+    def made(given) -> list:
+        agent = opened(cls(**given))
+        actions = play(agent, World(STATES, [1]), 90)
+        return [actions.tobytes(), *(np.asarray(x).tobytes() for x in jax.tree.leaves(agent.states[0].networks))]
+
+    plain = made(base)
+    doubtful = {name for name, p in schema(cls)["properties"].items() if "x-when" in p}
+    for name in sorted(doubtful - beside.keys()):
+        given = base | {name: OTHERS[name]}
+        try:
+            build(
+                cls, json.dumps({k: v for k, v in given.items() if k not in base or k in beside or k == name}).encode()
+            )
+            refused = False
+        except rlrun.InvalidParams as e:
+            refused = f"{name} has no effect" in str(e)
+        assert (made(given) == plain) == refused, f"{name} beside {beside}"
 
 
 def test_without_jax_the_extra_is_named(tmp_path: Path) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+
 import numpy as np
 import pytest
 
 import rlrun
+from rlrun.bandits import REWARDS, DistributionBandit
 from rlrun.environments import CartpoleSwingup, Catch
+from rlrun.errors import InvalidParams
+from rlrun.minatar import GAMES, MinAtar
+from rlrun.params import build, schema
 
 ALL = slice(None)
 
@@ -99,3 +106,46 @@ def test_keeps_every_rule(run, by_name, name: str) -> None:
 
 def test_catch_is_an_image_for_filters() -> None:
     assert Catch(rows=7).spec.observation == rlrun.Box(0, 1, (7, 5), "uint8")
+
+
+CASES = [
+    (DistributionBandit, {"rewards": list(REWARDS)}, {"arms": 5, "mean": 2.0, "tail": 9}),
+    (MinAtar, {"game": list(GAMES)}, {"sticky_action_prob": 0.5, "difficulty_ramping": False, "minimal": True}),
+    (CartpoleSwingup, {"theta_dot_threshold": [1.0, 0.0], "x_reward_threshold": [1.0, 0.0]}, {
+        "height_threshold": -1.0, "theta_dot_threshold": 5.0, "x_reward_threshold": 0.01, "move_cost": 0.3,
+        "x_threshold": 0.02, "timescale": 0.05, "max_time": 0.1, "init_range": 0.5}),
+    (Catch, {}, {"rows": 4, "columns": 7}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cls", "beside", "others"), CASES, ids=lambda x: getattr(x, "__name__", ""))
+def test_parameters_have_an_effect_or_are_refused(cls, beside, others) -> None:
+    """Every parameter of every bundled environment, beside the values that decide whether it acts."""
+
+    def made(given, steps: int) -> list:
+        env = cls(**given)
+        env.open(4)
+        rng, n, seeds = np.random.default_rng(1), env.spec.action.n, np.arange(4, dtype=np.uint64)
+        seen = [env.reset(slice(None), seeds).tobytes(), str(env.spec)]
+        for _ in range(steps):
+            t = env.step(slice(None), np.minimum(rng.integers(0, 6, 4), n - 1))
+            seen += [t.observations.tobytes(), t.rewards.tobytes(), t.terminated.tobytes()]
+            if t.terminated.any():
+                seen.append(env.reset(np.flatnonzero(t.terminated), seeds[t.terminated] + np.uint64(9)).tobytes())
+        return seen
+
+    for values in itertools.product(*beside.values()):
+        base = dict(zip(beside, values, strict=True))
+        steps = 600 if cls is MinAtar else 60  # games become faster after a while
+        plain = made(base, steps)
+        for name, value in others.items():
+            if (name, base.get("game")) == ("difficulty_ramping", "space_invaders"):
+                continue  # it needs a player who clears the board, as in test_minatar
+            given = base | {name: value}
+            try:
+                build(cls, json.dumps(given).encode())
+                refused = False
+            except InvalidParams as e:
+                refused = f"{name} has no effect with" in str(e)
+            assert (made(given, steps) == plain) == refused, f"{name} beside {base}"
+    assert set(beside) | set(others) == set(schema(cls)["properties"])

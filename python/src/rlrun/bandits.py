@@ -32,7 +32,10 @@ class DistributionBandit(VectorEnvironment):
     rewards: str = param("poisson", "Distribution of the rewards of an arm around its mean.", choices=REWARDS)
     arms: int = param(16, "Number of arms.", minimum=1, maximum=100_000)
     mean: float = param(1.0, "Mean of the arms' means.", minimum=0.001, maximum=20)
-    tail: int = param(3, "Of student and pareto: the larger, the lighter are the tails.", minimum=2, maximum=100)
+    tail: int = param(
+        3, "Of student and pareto: the larger, the lighter are the tails.", minimum=2, maximum=100,
+        when="rewards=student|pareto",
+    )  # fmt: skip
 
     @property
     def spec(self) -> Spec:

@@ -25,7 +25,10 @@ class CartpoleSwingup(VectorEnvironment):
     """Swing a hanging pole up and keep it there: 1 a step while it is up, slow and central, and a cost of each push."""
 
     id = "rlrun/cartpole-swingup@1"
-    height_threshold: float = param(0.5, "The pole is up above this cosine of its angle.", minimum=-1, maximum=1)
+    height_threshold: float = param(
+        0.5, "The pole is up above this cosine of its angle. With 1 it never is.", minimum=-1, maximum=1,
+        when="theta_dot_threshold!=0 and x_reward_threshold!=0",
+    )  # fmt: skip
     theta_dot_threshold: float = param(1.0, "It is slow below this speed, in 1/s.", minimum=0)
     x_reward_threshold: float = param(1.0, "The cart is central within this distance, in m.", minimum=0)
     move_cost: float = param(0.1, "Cost of a push.", minimum=0)

@@ -521,9 +521,13 @@ class MinAtar(VectorEnvironment):
         0.1, "Probability that the action before is taken again in place of the one chosen.", minimum=0, maximum=1
     )
     difficulty_ramping: bool = param(
-        True, "Whether asterix, seaquest and space_invaders become faster. The others do not."
-    )
-    minimal: bool = param(False, "Whether there are only the actions that do something in the game, and not all six.")
+        True, "Whether asterix, seaquest and space_invaders become faster. The others do not.",
+        when="game=asterix|seaquest|space_invaders",
+    )  # fmt: skip
+    minimal: bool = param(
+        False, "Whether there are only the actions that do something in the game, and not all six. In seaquest all do.",
+        when="game!=seaquest",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         self.rules = GAMES[self.game]

@@ -25,16 +25,20 @@ def param(
     maximum: float | None = None,
     choices: Sequence[Any] | None = None,
     beyond: str | None = None,
+    when: str | None = None,
 ) -> Any:
     """Declare a dataclass field that is a parameter.
 
     ``doc`` tells people what it is for. Without a default it must be given.
     Defaults that are lists or dicts are copied for every use. ``beyond`` is for a number of
     steps: what follows if the steps of a run are no more, such as "it never learns". rlrun
-    says so before the run.
+    says so before the run. ``when`` says with which values of other parameters it has an
+    effect, such as "policy=softmax|greedy and gamma!=0 or planning=true"; with others it is
+    refused. A parameter without a value is ``none``, a list of equal elements one of them, and
+    ``@name`` the value of another parameter.
     """
     limits = {"minimum": minimum, "maximum": maximum, "enum": None if choices is None else list(choices)}
-    schema = {"description": doc or None, "x-beyond": beyond, **limits}
+    schema = {"description": doc or None, "x-beyond": beyond, "x-when": when, **limits}
     metadata = {"rlrun": {key: value for key, value in schema.items() if value is not None}}
     if isinstance(default, (list, dict)):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
@@ -78,7 +82,44 @@ def arguments(cls: type, data: bytes) -> dict[str, Any]:
         if p.required and name not in values:
             raise InvalidParams(f"parameter {name!r} is missing")
     values |= fit(cls, {name: value for name, value in values.items() if known[name].type is Any})
-    return {name: _read(known[name].type, value, known[name].extra, name) for name, value in values.items()}
+    read = {name: _read(known[name].type, value, known[name].extra, name) for name, value in values.items()}
+    every = {name: _value(read.get(name, p.default)) for name, p in known.items()}
+    for name in read:
+        _check_effect(name, known[name].extra.get("x-when", ""), every)
+    return read
+
+
+def _value(value: Any) -> str:
+    """Return a value as ``when`` has it."""
+    if isinstance(value, (list, tuple)) and value:
+        return _value(value[0]) if all(v == value[0] for v in value) else "given"
+    if isinstance(value, (int, float)):
+        whole = isinstance(value, float) and value.is_integer()
+        return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
+    return str(value) if value else "none"
+
+
+def _check_effect(name: str, when: str, values: Mapping[str, str]) -> None:
+    """Refuse a parameter that has no effect with the values of the others."""
+    broken, cures = [], []
+    for alternative in when.split(" or ") if when else []:
+        wrong, words = "", []
+        for text in alternative.split(" and "):
+            other, _, allowed = text.replace("!=", "=!").partition("=")
+            choices = allowed.lstrip("!").split("|")
+            words.append(f"{other} {'other than ' * allowed.startswith('!')}{' or '.join(choices).replace('@', '')}")
+            are = [values[c[1:]] if c.startswith("@") else c for c in choices]
+            if not wrong and (values[other] in are) == allowed.startswith("!"):
+                wrong = f"{other} {values[other]}"
+        if not wrong:
+            return
+        broken.append(wrong)
+        cures.append(" and ".join(words))
+    if broken:
+        raise InvalidParams(
+            f"{name} has no effect with {' and '.join(dict.fromkeys(broken))}: leave it out, or give it with "
+            f"{', or with '.join(cures)}"
+        )
 
 
 def decode(data: bytes) -> dict[str, Any]:

@@ -32,7 +32,8 @@ _UNSEEN = 0.01
 
 
 _NO_UPDATE = "no update changes an action"
-_EPSILON = ("epsilon", "epsilon_start", "decay")
+_COPIES = "gamma!=0 and target!=1"
+_RANDOM = "behaviour=epsilon|z"
 
 
 @dataclass
@@ -65,14 +66,21 @@ class _Networks(rlrun.VectorAgent):
     period: int = rlrun.param(1, "Steps from one time of updates to the next.", minimum=1, beyond=_NO_UPDATE)
     updates: int = rlrun.param(1, "Updates each time.", minimum=1)
     target: int = rlrun.param(
-        4, "Updates from one copy of the networks, for targets, to the next.", minimum=1, maximum=2**31 - 1
-    )
+        4, "Updates from one copy of the networks, for targets, to the next.", minimum=1, maximum=2**31 - 1,
+        when="gamma!=0",
+    )  # fmt: skip
     double: bool = rlrun.param(
-        False, "Whether a target takes the action that the networks hold to be best, and not their copy (double Q)."
+        False, "Whether a target takes the action that the networks hold to be best, and not their copy (double Q).",
+        when=_COPIES,
+    )  # fmt: skip
+    epsilon: float = rlrun.param(
+        0.05, "ε in the end, of the behaviours epsilon and z.", minimum=0, maximum=1, when=_RANDOM
     )
-    epsilon: float = rlrun.param(0.05, "ε in the end, of the behaviours epsilon and z.", minimum=0, maximum=1)
-    epsilon_start: float = rlrun.param(1.0, "ε at the start of a run.", minimum=0, maximum=1)
-    decay: int = rlrun.param(1000, "Steps in which ε goes from start to end, linearly.", minimum=1)
+    epsilon_start: float = rlrun.param(1.0, "ε at the start of a run.", minimum=0, maximum=1, when=_RANDOM)
+    decay: int = rlrun.param(
+        1000, "Steps in which ε goes from start to end, linearly.", minimum=1, beyond="ε never gets to epsilon",
+        when=f"{_RANDOM} and epsilon_start!=@epsilon",
+    )  # fmt: skip
 
     @classmethod
     def facts(cls) -> Mapping[str, str]:
@@ -96,16 +104,12 @@ class _Networks(rlrun.VectorAgent):
             raise rlrun.InvalidParams(
                 f"capacity is {self.capacity} and batch {self.batch}: an update learns from no more steps than are kept"
             )
-        without = {
-            f"behaviour {self.behaviour}": _EPSILON * (self.behaviour in ("member", "mean")),
-            "epsilon_start equal to epsilon": ("decay",) * (self.epsilon_start == self.epsilon),
-            "gamma 0": ("target", "double") * (self.gamma == 0),
-            "bonus none": ("bonus_scale",) * (self.bonus == "none"),
-        }
-        for cause, names in without.items():
-            for name in names:
-                if getattr(self, name) != getattr(type(self), name):
-                    raise rlrun.InvalidParams(f"{name} has no effect with {cause}: leave it out")
+        late = max(self.warmup, type(self).warmup)
+        if self.warmup != type(self).warmup and late <= self.period:
+            raise rlrun.InvalidParams(
+                f"warmup has no effect with period {self.period}, as the first update is then: leave it out, or choose "
+                "a smaller period"
+            )
 
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
         """Compile the programs, and make room for the steps of every lane."""
@@ -478,15 +482,20 @@ class DeepQ(_Networks):
 
     id = "rlrun/deep-q@1"
     double: bool = rlrun.param(
-        True, "Whether a target takes the action that the network holds to be best, and not its copy (double Q)."
+        True, "Whether a target takes the action that the network holds to be best, and not its copy (double Q).",
+        when=_COPIES,
+    )  # fmt: skip
+    behaviour: Literal["epsilon", "z"] = rlrun.param(
+        "epsilon", "Random actions for a step, or (z) for several.", when="epsilon!=0 or epsilon_start!=0"
     )
-    behaviour: Literal["epsilon", "z"] = rlrun.param("epsilon", "Random actions for a step, or (z) for several.")
     bonus: Literal["none", "rnd"] = rlrun.param(
         "none",
         "What is added to rewards that it learns from: the error of a network that learns a fixed random one, at the "
         "next observation (rnd, Burda et al. 2018).",
     )
-    bonus_scale: float = rlrun.param(0.1, "The bonus of an error that is as large as the average.", minimum=0)
+    bonus_scale: float = rlrun.param(
+        0.1, "The bonus of an error that is as large as the average.", minimum=0, when="bonus!=none"
+    )
 
 
 @dataclass
@@ -509,7 +518,9 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
     prior: tuple[float, ...] = rlrun.param(
         (5.0,), "By what the prior networks are multiplied: one number, or several that members take in turns."
     )
-    centred: bool = rlrun.param(True, "Whether the mean of all priors is taken from each, so that the mean has none.")
+    centred: bool = rlrun.param(
+        True, "Whether the mean of all priors is taken from each, so that the mean has none.", when="prior!=0"
+    )
     mask: float = rlrun.param(1.0, "Probability with which a member learns from a step.", minimum=0, maximum=1)
     updates: int = rlrun.param(4, "Updates each time.", minimum=1)
     behaviour: Literal["member", "mean", "epsilon", "z"] = rlrun.param(
@@ -523,6 +534,10 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         if self.members == 1 and self.centred and max(self.prior) > 0:
             raise rlrun.InvalidParams(
                 "members is 1, and centred takes the only prior away: say centred: false, or prior: [0]"
+            )
+        if self.members == 1 and self.behaviour == "mean":
+            raise rlrun.InvalidParams(
+                "behaviour mean has no effect with members 1, as the only member is the mean: leave it out"
             )
 
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
