@@ -136,6 +136,12 @@ func TestSplitAgent(t *testing.T) {
 			t.Errorf("%s: %q, %q, %v", text, d, a, err)
 		}
 	}
+	file := filepath.Join(root, "a", "agents", "x.agent")
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o777))
+	must.Do(t, os.WriteFile(file, nil, 0o666))
+	if _, _, err := SplitAgent(file); err == nil || !strings.Contains(err.Error(), "as in "+filepath.Join(root, "a")+":AGENT, and by its run; if it is a pickle") {
+		t.Errorf("a file: %v", err)
+	}
 	if _, _, err := SplitAgent(filepath.Join(root, "c:q")); err == nil {
 		t.Error("a directory that does not exist")
 	}

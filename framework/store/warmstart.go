@@ -39,6 +39,10 @@ func SplitAgent(text string) (dir, agent string, err error) {
 			return text[:i], text[i+1:], nil
 		}
 	}
+	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
+		return "", "", fmt.Errorf("%q is a file: a saved agent is named by its output directory, as in %s:AGENT, and by its run; if it is a pickle, or a directory of results names its program, add --trust",
+			text, filepath.Dir(filepath.Dir(text)))
+	}
 	return "", "", fmt.Errorf("%q names no output directory; write DIR:AGENT", text)
 }
 
