@@ -126,11 +126,12 @@ class _Networks(rlrun.VectorAgent):
         self.lane, self.rng = np.arange(lanes), rlrun.Streams(lanes)
         self.states: list[State | None] = [None] * lanes
         with self._room():
-            self._keep(space, lanes)
+            self._keep(spec, lanes)
             self._compile()
 
-    def _keep(self, space: rlrun.Space, lanes: int) -> None:
+    def _keep(self, spec: rlrun.Spec, lanes: int) -> None:
         """Make room for the steps of every lane."""
+        space = spec.observation
 
         def column(dtype: Any, *more: int) -> NDArray[Any]:
             return np.zeros((lanes, self.capacity, *more), dtype)
@@ -139,10 +140,10 @@ class _Networks(rlrun.VectorAgent):
         self.kept = Batch(
             column(seen, *space.shape), column(np.int32), column(np.float32), column(np.float32),
             column(seen, *space.shape), column(np.bool_, self.members if self.mask < 1 else 0),
-            column(np.bool_, spec.action.n if spec.masks else 0),
+            column(np.bool_, self.action.n if spec.masks else 0),
         )  # fmt: skip
         self.masks = spec.masks
-        self.allowed = np.ones((lanes, spec.action.n), np.bool_)  # in the step to come
+        self.allowed = np.ones((lanes, self.action.n), np.bool_)  # in the step to come
         self.claims = column(np.float32, 2)[:, :, : 2 * (self.members > 1)]
         counts = (np.zeros(lanes, np.int64) for _ in range(7))
         self.steps, self.began, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
