@@ -1,6 +1,12 @@
 package result
 
-import "strconv"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Decision is one choice between exploring and exploiting: the terms of the
 // comparison docs/theory.md §1.4 and what was chosen.
@@ -35,15 +41,6 @@ type Compared struct {
 var DecisionColumns = []string{"step", "episode", "state", "option", "explore", "hold", "capped", "delta", "p", "share", "advantage",
 	"action", "other", "greedy", "gain", "cost", "leads", "numbers"}
 
-// decisionKeys begin the fields of a decision in JSON.
-var decisionKeys = func() (keys []string) {
-	for _, column := range DecisionColumns {
-		keys = append(keys, `,"`+column+`":`)
-	}
-	keys[0] = "{" + keys[0][1:]
-	return keys
-}()
-
 // Fields are pointers to the fields, in the order of DecisionColumns: to an int, a string, a bool
 // or a float64.
 func (d *Decision) Fields() []any {
@@ -51,43 +48,50 @@ func (d *Decision) Fields() []any {
 		&d.Action, &d.Other, &d.Greedy, &d.Gain, &d.Cost, &d.Leads, &d.Numbers}
 }
 
-func (d *Decision) appendJSON(dst []byte) []byte {
+// MarshalJSONTo writes numbers that are not finite as null.
+func (d *Decision) MarshalJSONTo(e *jsontext.Encoder) error {
+	err := e.WriteToken(jsontext.BeginObject)
 	for i, field := range d.Fields() {
 		if field == &d.Numbers && d.Numbers == "" {
 			continue
 		}
-		dst = append(dst, decisionKeys[i]...)
+		err = cmp.Or(err, e.WriteToken(jsontext.String(DecisionColumns[i])))
 		switch x := field.(type) {
 		case *int:
-			dst = strconv.AppendInt(dst, int64(*x), 10)
+			err = cmp.Or(err, e.WriteToken(jsontext.Int(int64(*x))))
 		case *string:
-			dst = appendString(dst, *x)
+			err = cmp.Or(err, e.WriteToken(jsontext.String(*x)))
 		case *bool:
-			dst = strconv.AppendBool(dst, *x)
+			err = cmp.Or(err, e.WriteToken(jsontext.Bool(*x)))
 		case *float64:
-			dst = appendFloat(dst, *x)
+			err = cmp.Or(err, e.WriteValue(appendFloat(e.AvailableBuffer(), *x)))
 		}
 	}
-	return append(dst, '}')
+	return cmp.Or(err, e.WriteToken(jsontext.EndObject))
 }
 
-func (p *parser) decision() (d Decision) {
-	for i, field := range d.Fields() {
-		if !p.try(decisionKeys[i]) {
-			p.bad = p.bad || field != &d.Numbers
-			break
+// UnmarshalJSONFrom reads null as NaN.
+func (d *Decision) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	if err := read(from, '{'); err != nil {
+		return err
+	}
+	for fields := d.Fields(); from.PeekKind() != '}'; {
+		name, err := from.ReadToken()
+		if err != nil {
+			return err
 		}
-		switch x := field.(type) {
-		case *int:
-			*x = p.int()
-		case *string:
-			*x = p.string()
-		case *bool:
-			*x = p.bool()
-		case *float64:
-			*x = p.number()
+		i := slices.Index(DecisionColumns, name.String())
+		if i < 0 {
+			return errNotOurs
+		}
+		if x, ok := fields[i].(*float64); ok {
+			*x, err = readNumber(from)
+		} else {
+			err = json.UnmarshalDecode(from, fields[i])
+		}
+		if err != nil {
+			return err
 		}
 	}
-	p.want("}")
-	return d
+	return read(from, '}')
 }

@@ -69,7 +69,7 @@ func parseLines(t *testing.T, data []byte) (recs []Record, err error) {
 	}
 	for _, e := range r.Entries {
 		var rec Record
-		if !parseRecord(data[e.offset:e.offset+int64(e.length)], &rec, true) {
+		if rec.UnmarshalJSON(bytes.TrimSpace(data[e.offset:e.offset+int64(e.length)])) != nil {
 			return nil, errNotOurs
 		}
 		rec.Status = e.Status

@@ -178,7 +178,7 @@ func TestChecksumFindsFlippedBits(t *testing.T) {
 		if e.parse(flipped) != nil { // as OpenRuns, the only one to look at the checksum
 			continue
 		}
-		if read := parseRecord(flipped, &got, true) || got.UnmarshalJSON(flipped) == nil; read && string(got.AppendJSON(nil)) != want {
+		if read := got.UnmarshalJSON(flipped[:len(flipped)-1]) == nil; read && string(got.AppendJSON(nil)) != want {
 			t.Fatalf("%q was read as %+v", flipped, got)
 		}
 	}

@@ -2,8 +2,7 @@
 // files they are kept in, and the statistics made from them. The records are the
 // truth; every other file of an output directory can be made again from them.
 //
-// It knows nothing of plugins, configs or plots: it imports the standard library,
-// gonum, the SQLite driver, a table printer, framework/seed and framework/stat.
+// It knows nothing of plugins, configs or plots.
 package result
 
 import (
@@ -34,6 +33,13 @@ type Record struct {
 	Error       string `json:"error,omitempty"` // why a run failed (plugin, call, lane, stderr tail) or was given up
 	Steps       int    `json:"steps"`           // interactions with the environment
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run
+	// Curves holds one value a grid point for every recorded metric; see Metric.
+	Curves Curves `json:"curves,omitempty"`
+	// Infinite are the metrics whose curve had an infinite value somewhere, in order, as sums of
+	// finite rewards may have. It is read from JSON, and written from Curves.
+	Infinite []Metric `json:"infinite,omitempty"`
+	// Decisions are those of an agent that chooses between options.
+	Decisions []Decision `json:"decisions,omitempty"`
 	// Experiment identifies what decides the record besides the programs; see
 	// Meta.Experiments. Rlrun always writes it.
 	Experiment string `json:"experiment,omitempty"`
@@ -41,13 +47,6 @@ type Record struct {
 	// results are equal lines whatever made them.
 	Programs Programs `json:"-"`
 	at       place    // where it was read
-	// Curves holds one value a grid point for every recorded metric; see Metric.
-	Curves map[Metric][]float64 `json:"curves,omitempty"`
-	// Infinite are the metrics whose curve had an infinite value somewhere, in order, as sums of
-	// finite rewards may have. It is read from JSON, and written from Curves.
-	Infinite []Metric `json:"infinite,omitempty"`
-	// Decisions are those of an agent that chooses between options.
-	Decisions []Decision `json:"decisions,omitempty"`
 }
 
 // Key returns the environment, agent and number of the run.
