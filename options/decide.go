@@ -64,7 +64,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {
 		return Decision{}, err
 	}
-	dec := Decision{Step: p.Step, Choice: p.Greedy, Other: -1, Hold: p.Hold, Capped: p.Capped, Share: d.share(p.Step, p.cost(p.Greedy))}
+	dec := Decision{Step: p.Step, Choice: p.Greedy, Other: -1, Hold: p.Hold, Capped: p.Capped, Share: d.share(p, p.cost(p.Greedy))}
 	if n := len(p.Arms); n+len(p.Pairs) > 1 {
 		if err := d.config.suits(p); err != nil {
 			return Decision{}, err
@@ -75,7 +75,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 		best := c.best(d)
 		dec.Delta, dec.P, dec.Advantage, dec.Other = best.Delta, best.P, best.Advantage, best.Option
 		if best.Option >= 0 && best.Option < n { // the greedy option is held as long as the other would have been
-			dec.Hold, dec.Share = p.hold(best.Option), d.share(p.Step, p.cost(best.Option))
+			dec.Hold, dec.Share = p.hold(best.Option), d.share(p, p.cost(best.Option))
 		}
 		switch {
 		case best.Advantage <= 0:
@@ -87,20 +87,28 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	}
 	if i := dec.Choice - len(p.Arms); i >= 0 {
 		steps := int(math.Ceil(p.Pairs[i].Steps))
-		dec.Hold, dec.Capped, dec.Share = steps, false, d.share(p.Step, steps)
+		dec.Hold, dec.Capped, dec.Share = steps, false, d.share(p, steps)
 	} else {
 		dec.Option = p.Arms[dec.Choice].Name
 	}
 	return dec, nil
 }
 
-// share returns ρ, the share of the horizon left after a step that a number of steps
-// takes.
-func (d *Decider) share(step, cost int) float64 {
+// share returns ρ, the share of the horizon left that a number of steps takes.
+func (d *Decider) share(p *Problem, cost int) float64 {
 	if !d.endless || cost != d.cost {
-		d.cost, d.rho = cost, d.config.Horizon.After(step).Share(cost)
+		d.cost, d.rho = cost, d.left(p).Share(cost)
 	}
 	return d.rho
+}
+
+// left returns the horizon that is left.
+func (d *Decider) left(p *Problem) bandit.Horizon {
+	past := p.Step
+	if p.Left > 0 && !d.endless {
+		past = max(int(d.config.Horizon.Rewards())-p.Left, 0)
+	}
+	return d.config.Horizon.After(past)
 }
 
 // suits returns an error if the rule cannot compare the problem's options.
@@ -139,7 +147,7 @@ func (c *Comparison) bestPlain(d *Decider) ComparisonResult {
 			continue
 		}
 		if d != nil {
-			c.Share = d.share(c.Step, c.cost(x))
+			c.Share = d.share(&c.Problem, c.cost(x))
 		}
 		if r := c.Config.Rule.compare(c, x); best.Option < 0 || r.Advantage > best.Advantage {
 			best = r

@@ -23,6 +23,8 @@ type Problem struct {
 	Pairs []Pair
 	// Step is the number of steps before the decision, which the horizon has lost.
 	Step int
+	// Left is the number of rewards of a finite horizon that still count; 0: those after Step.
+	Left int
 	// Hold is T ≥ 1, the number of steps for which an option is held.
 	Hold int
 	// ExplorationCost is the number of steps that count as exploration, if other than Hold:
@@ -132,7 +134,7 @@ func (p *Problem) Check() error {
 		return fmt.Errorf("options: %d values for %d options are not as many for each", len(p.Values), n)
 	case !(p.Doubt >= 0 && p.Doubt <= 1):
 		return fmt.Errorf("options: the doubt is %v, must be in [0,1]", p.Doubt)
-	case p.Hold < 1 || p.ExplorationCost < 0 || p.Step < 0:
+	case p.Hold < 1 || p.ExplorationCost < 0 || p.Step < 0 || p.Left < 0:
 		return fmt.Errorf("options: no option is held for %d steps, charged as %d, after step %d", p.Hold, p.ExplorationCost, p.Step)
 	case p.Arms[p.Greedy].Class != Directed:
 		return fmt.Errorf("options: the greedy option %s is uninformed", p.Arms[p.Greedy].Name)

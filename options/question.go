@@ -52,9 +52,9 @@ func (d *Decider) Ask(q *Question, p *Problem) error {
 	if len(p.Pairs) > 0 {
 		return fmt.Errorf("options: a rule of a plugin gets options with values in models, which options of kind %s do not have; use the rule %s", Pairs.String(), RuleGain.String())
 	}
-	q.Problem, q.Left, q.Shares = p, d.config.Horizon.After(p.Step).Total(), q.Shares[:0]
+	q.Problem, q.Left, q.Shares = p, d.left(p).Total(), q.Shares[:0]
 	for x := range p.Arms {
-		q.Shares = append(q.Shares, d.share(p.Step, p.cost(x)))
+		q.Shares = append(q.Shares, d.share(p, p.cost(x)))
 	}
 	return nil
 }

@@ -37,6 +37,9 @@ type Config struct {
 	// if Kinds are Pairs, else options.DefaultRule; experiments then take
 	// options.DefaultBound.
 	Decider options.DeciderConfig
+	// Episodes, if not 0, is the number of episodes of a run whose rewards count. The horizon then is that of the most
+	// steps, and what is left of it is estimated from the episodes left (docs/theory.md §3.1).
+	Episodes int
 	// LowerBound is b of the rule's bound U: no option is worth less, per step.
 	// Default: the lower bound of the environment's rewards, or 0 if that is above
 	// 0 and episodes end.
@@ -166,6 +169,7 @@ type lane struct {
 	paid       float64
 	pair       int // the last state and action, of Counts
 	steps      int // actions selected
+	began      int // those before the episode
 	explored   int // of them, those that an option other than the greedy one selected
 	data       int // transitions or outcomes that the estimator has seen
 	due        int // number of data at which to estimate again; of a fixed commitment never
@@ -424,6 +428,18 @@ func (a *explorer) told(in *vector.Feedback) *vector.Feedback {
 // tried reports whether the option in force has tried the pair that it is aimed at.
 func (l *lane) tried() bool { return l.aim >= 0 && l.pair == l.aim }
 
+// stepsLeft estimates the steps until so many episodes of the run have ended, from 1 up to the most: the
+// episodes left times the mean length of those that ended, less the steps of the one under way. Before the
+// first has ended they are the most.
+func (l *lane) stepsLeft(episodes, most int) int {
+	left := float64(most - l.steps)
+	if l.episode > 0 {
+		mean := float64(l.began) / float64(l.episode)
+		left = min(left, math.Ceil(float64(float64(episodes-l.episode)*mean)-float64(l.steps-l.began)))
+	}
+	return int(max(left, 1))
+}
+
 // acted counts an action.
 func (l *lane) acted() {
 	l.left--
@@ -489,6 +505,7 @@ func (l *lane) rarelyGreedy() bool {
 
 // begin records the first observation of an episode.
 func (a *explorer) begin(l *lane, in *vector.Feedback, i int) {
+	l.began = l.steps
 	if l.pending {
 		l.pending = false
 		a.count(l, in.Observations.Int64[i], l.paid)
@@ -521,6 +538,9 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		}
 		p.Least, p.Most = max(a.config.Commitment.Fixed, a.config.Commitment.Floor), a.config.Commitment.Most()
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
+		if a.config.Episodes > 0 {
+			p.Left = l.stepsLeft(a.config.Episodes, int(a.config.Decider.Horizon.Rewards()))
+		}
 		if err := a.distinct(l, i, p.Arms); err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func twice[T ~string](list []T) error {
 
 // weighs tells whether choices depend on the horizon. A rule of a plugin gets it in its questions.
 func (x *Exploration) weighs() bool {
-	o, err := x.Settings(nil, 1, 0)
+	o, err := x.Settings(nil, 1, 0, 0)
 	if err != nil { // which check has told
 		return true
 	}

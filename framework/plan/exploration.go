@@ -47,12 +47,15 @@ type Exploration struct {
 	Commitment *Commitment `json:"commitment,omitempty"`
 }
 
-// Horizon is the weight of later rewards: gamma, steps, or both; or weights.
+// Horizon is the weight of later rewards: gamma, steps, or both; or episodes; or weights.
 type Horizon struct {
 	// Gamma is the discount of a reward one step later.
 	Gamma *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1"`
 	// Steps is the number of rewards that count, from the first of a run on.
 	Steps int `json:"steps,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
+	// Episodes is the number of episodes whose rewards count, from the first of a run on. The steps
+	// until they have ended are estimated by their mean length so far.
+	Episodes int `json:"episodes,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 	// Weights are those of the first rewards of a run, one by one; later ones do not count.
 	Weights []float64 `json:"weights,omitempty" jsonschema:"minItems=1,maxItems=1000000"`
 }
@@ -131,7 +134,7 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 
 // check says what a schema cannot.
 func (x *Exploration) check() error {
-	o, err := x.Settings(nil, 1, 0)
+	o, err := x.Settings(nil, 1, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -154,9 +157,9 @@ func (x *Exploration) check() error {
 	return x.checkEffects(o)
 }
 
-// options returns what package explore needs. discount and steps are the
-// experiment's, discount nil if it gives none; log is the number of decisions to keep.
-func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Config, error) {
+// Settings returns what package explore needs. discount, steps and episodes are the
+// experiment's, discount nil and episodes 0 if it gives none; log is the number of decisions to keep.
+func (x *Exploration) Settings(discount *float64, steps, episodes, log int) (explore.Config, error) {
 	o := explore.Config{LowerBound: x.LowerBound, Log: log}
 	o.Decider.Common = x.Common
 	var err error
@@ -201,7 +204,7 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 		}
 		o.Kinds = append(o.Kinds, k)
 	}
-	if o.Decider.Horizon, err = x.Horizon.compile(discount, steps); err != nil {
+	if o.Decider.Horizon, o.Episodes, err = x.Horizon.compile(discount, steps, episodes); err != nil {
 		return o, At(err, "horizon")
 	}
 	d := o.Decider
@@ -228,40 +231,47 @@ func (x *Exploration) Settings(discount *float64, steps, log int) (explore.Confi
 	return o, nil
 }
 
-// compile returns the horizon; h may be nil.
-func (h *Horizon) compile(discount *float64, steps int) (bandit.Horizon, error) {
+// compile returns the horizon, and the number of episodes that it is an upper bound of, 0 for none; h may be nil.
+func (h *Horizon) compile(discount *float64, steps, episodes int) (bandit.Horizon, int, error) {
+	fail := func(err error) (bandit.Horizon, int, error) { return bandit.Horizon{}, 0, err }
 	switch {
 	case h == nil && discount != nil && *discount < 1:
-		return bandit.Discounted(*discount), nil
+		return bandit.Discounted(*discount), 0, nil
 	case h == nil:
-		return bandit.Finite(steps - 1), nil
+		return bandit.Finite(steps - 1), episodes, nil
+	case h.Episodes < 0:
+		return fail(FieldErrorf("episodes", "must be at least 1, not %d", h.Episodes))
+	case h.Episodes > 0 && (h.Gamma != nil || h.Steps != 0 || h.Weights != nil):
+		return fail(errors.New("episodes say all; remove gamma, steps and weights"))
+	case h.Episodes > 0:
+		return bandit.Finite(steps - 1), h.Episodes, nil
 	case h.Weights != nil && (h.Gamma != nil || h.Steps != 0):
-		return bandit.Horizon{}, errors.New("weights say all; remove gamma and steps")
+		return fail(errors.New("weights say all; remove gamma and steps"))
 	case h.Weights != nil:
 		total := 0.0
 		for i, w := range h.Weights {
 			if total += w; !(w >= 0) || math.IsInf(total, 1) {
-				return bandit.Horizon{}, FieldErrorf("weights", "number %d is %v: weights must be at least 0, with a finite sum", i, w)
+				return fail(FieldErrorf("weights", "number %d is %v: weights must be at least 0, with a finite sum", i, w))
 			}
 		}
 		if total == 0 {
-			return bandit.Horizon{}, FieldErrorf("weights", "must have a positive sum")
+			return fail(FieldErrorf("weights", "must have a positive sum"))
 		}
-		return bandit.Weights(h.Weights), nil
+		return bandit.Weights(h.Weights), 0, nil
 	case h.Gamma != nil && !(*h.Gamma >= 0 && *h.Gamma <= 1):
-		return bandit.Horizon{}, FieldErrorf("gamma", "must be in [0,1], not %v", *h.Gamma)
+		return fail(FieldErrorf("gamma", "must be in [0,1], not %v", *h.Gamma))
 	case h.Steps < 0:
-		return bandit.Horizon{}, FieldErrorf("steps", "must be at least 1, not %d", h.Steps)
+		return fail(FieldErrorf("steps", "must be at least 1, not %d", h.Steps))
 	case h.Gamma == nil && h.Steps == 0:
-		return bandit.Horizon{}, errors.New("needs gamma, steps or weights")
+		return fail(errors.New("needs gamma, steps, episodes or weights"))
 	case h.Gamma == nil:
-		return bandit.Finite(h.Steps - 1), nil
+		return bandit.Finite(h.Steps - 1), 0, nil
 	case h.Steps > 0:
-		return bandit.DiscountedFinite(*h.Gamma, h.Steps-1), nil
+		return bandit.DiscountedFinite(*h.Gamma, h.Steps-1), 0, nil
 	case *h.Gamma == 1:
-		return bandit.Horizon{}, errors.New("gamma 1 needs steps")
+		return fail(errors.New("gamma 1 needs steps"))
 	}
-	return bandit.Discounted(*h.Gamma), nil
+	return bandit.Discounted(*h.Gamma), 0, nil
 }
 
 // Explores tells whether the host decides for some agent of the plan.
@@ -271,7 +281,7 @@ func (p *Plan) Explores() bool {
 
 // Label names the exploration in the default name of an agent.
 func (x *Exploration) Label() string {
-	o, err := x.Settings(nil, 1, 0)
+	o, err := x.Settings(nil, 1, 0, 0)
 	if err != nil { // which check has told
 		return x.Rule
 	}

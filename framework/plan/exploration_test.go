@@ -22,7 +22,7 @@ func TestHorizons(t *testing.T) {
 		"a horizon of its own": {Exploration{Horizon: &Horizon{Steps: 7}}, new(0.9), bandit.Finite(6)},
 		"weights":              {Exploration{Horizon: &Horizon{Weights: []float64{0, 2, 1}}}, nil, bandit.Weights([]float64{0, 2, 1})},
 	} {
-		o := must.Get(tt.x.Settings(tt.discount, 100, 0))(t)
+		o := must.Get(tt.x.Settings(tt.discount, 100, 0, 0))(t)
 		for after := range 3 {
 			for hold := 1; hold < 5; hold++ {
 				got, want := o.Decider.Horizon.After(after).Share(hold), tt.want.After(after).Share(hold)

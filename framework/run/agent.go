@@ -33,9 +33,12 @@ func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *pl
 	if steps == 0 {
 		steps = told.Steps
 	}
-	o, err := c.Exploration.Settings(told.Discount, steps, *p.Config.Record.Decisions)
+	o, err := c.Exploration.Settings(told.Discount, steps, p.Config.Episodes, *p.Config.Record.Decisions)
 	if err != nil {
 		return fail(err)
+	}
+	if o.Episodes > 0 && spec.Continuing {
+		return fail(plan.At(errors.New("counts episodes, which never end here: give steps or gamma"), "horizon", "episodes"))
 	}
 	able := agent.Abilities().Options
 	if able == nil {

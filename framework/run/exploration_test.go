@@ -155,7 +155,7 @@ func TestExplorationRefused(t *testing.T) {
 		{"agents[1].exploration.commitment: the statistic is the mean; remove quantile", func(c *plan.Config) {
 			c.Agents[1].Exploration.Commitment = &plan.Commitment{Statistic: "mean", Quantile: 0.5}
 		}},
-		{"agents[1].exploration.horizon: needs gamma, steps or weights", func(c *plan.Config) { c.Agents[1].Exploration.Horizon = &plan.Horizon{} }},
+		{"agents[1].exploration.horizon: needs gamma, steps, episodes or weights", func(c *plan.Config) { c.Agents[1].Exploration.Horizon = &plan.Horizon{} }},
 		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *plan.Config) { c.Agents[1].Exploration.Options = []plan.OptionKind{{Name: "x"}} }},
 		{"sweep.exploration.windw.cap: unknown field", func(c *plan.Config) {
 			c.Agents[1].Sweep = map[string][]json.RawMessage{"exploration.windw.cap": sweep("1")}

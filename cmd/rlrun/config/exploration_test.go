@@ -30,7 +30,7 @@ agents:
 		{"unknown key", "    exploration:\n      commitment: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.commitment.flor: unknown key; did you mean floor?"},
 		{"option", "    exploration: {options: [members, bonus]}\n", "",
 			`exp.yaml:6: agents[0].exploration.options[1]: must be ` + oneOf(append(options.KindNames(), options.SourceNames()...)) + `, not the text "bonus"`},
-		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma, steps or weights"},
+		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma, steps, episodes or weights"},
 		{"endless horizon", "    exploration:\n      horizon:\n        gamma: 1\n", "", "exp.yaml:7: agents[0].exploration.horizon: gamma 1 needs steps"},
 		{"fixed and more", "    exploration:\n      commitment: {fixed: 3, cap: 9}\n", "",
 			"exp.yaml:7: agents[0].exploration.commitment: fixed leaves nothing to estimate; remove it, or the other keys of commitment"},
