@@ -18,6 +18,8 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces as gs
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+from gymnasium.wrappers import TimeLimit
 from scipy import stats
 
 import rlrun
@@ -26,11 +28,11 @@ from rlrun._foreign import fit
 from rlrun._from_gymnasium_batches import CartPoleBatch, FunctionalBatch
 from rlrun._from_gymnasium_seeds import narrow, seed_bits
 from rlrun._gymnasium_spaces import decoder, from_gymnasium
-from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
+from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies, EnvironmentLanes
 from rlrun._server import FEW_LANES
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
-from rlrun.from_gymnasium import GymnasiumPlugin, Painter, names_of
+from rlrun.from_gymnasium import GymnasiumPlugin, Painter, model_of, names_of
 
 BIG = 2**64 - 1
 
@@ -137,6 +139,12 @@ def follow(bridge, name: str, kwargs: dict[str, Any], lanes: int, calls: int, bi
 def test_batches(name: str, kind: type[VectorEnvironment]) -> None:
     """Gymnasium's own batch is used where it has one, but where there are few lanes."""
     assert type(GymnasiumPlugin(name).environment(b"{}")) is kind
+
+
+@pytest.mark.parametrize("params", [{"reset_options": {"low": -0.01, "high": 0.2}}, {"max_episode_steps": -1}])
+def test_what_a_batch_does_not_take_is_left_to_copies(params: dict[str, Any]) -> None:
+    """Gymnasium's batch of CartPole has no options of a reset, and ends every episode at once with a limit of -1."""
+    assert type(GymnasiumPlugin("CartPole-v1").environment(json.dumps(params).encode())) is Copies
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -567,6 +575,8 @@ class Guest(gymnasium.Env[Any, Any]):
         return (self._die(), reward, False, np.bool_(False), {})[: 4 if self.habit == "old step" else 5]
 
     def _die(self) -> int:
+        if self.habit == "spaces":
+            return int(self.observation_space.sample()) if self.np_random.random() < 0.5 else self.action_space.sample()
         if self.habit == "shared":
             return int(np.random.randint(6)) if random.random() < 0.5 else 0
         return int(self.np_random.integers(6))
@@ -693,6 +703,64 @@ def test_shared_generators_are_each_lanes_own(guest: Any) -> None:
     assert repr(before) == repr((random.getstate(), np.random.get_state()))
     assert "states of its own" in GymnasiumPlugin("tests/Guest-v0", {"habit": "shared"}).description.doc
     assert "states of its own" not in GymnasiumPlugin("tests/Guest-v0").description.doc
+
+
+def test_generators_of_spaces_are_each_lanes_own(guest: Any) -> None:
+    """The spaces of Guest are of the class, so all copies share them."""
+    together = step(guest("spaces", 2), [2**40, 7], 50)
+    assert together == [step(guest("spaces"), [seed], 50)[0] for seed in (2**40, 7)]
+    env = guest("spaces")
+    assert [step(env, [seed], 50)[0] for seed in (2**40, 7)] == together, "an episode follows from its seed"
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_a_run_has_a_copy_for_itself(guest: Any, lanes: int) -> None:
+    env = GymnasiumPlugin("tests/Guest-v0").environment(b'{"habit": "remembers"}')
+    together = EnvironmentLanes(env, env.spec, lanes)
+    actions = np.zeros(lanes, np.int64)
+
+    def begin(signal: int) -> list[int]:
+        return together.step(np.full(lanes, signal, np.uint8), np.arange(lanes, dtype=np.uint64), actions)[0].tolist()
+
+    for _ in range(2):
+        assert begin(NEW_RUN) == [1] * lanes
+        assert begin(NEW_EPISODE) == [2] * lanes
+
+
+class Backwards(FrozenLakeEnv):
+    """A lake with actions of its own, whose table is still that of FrozenLake."""
+
+    def step(self, a: int) -> Any:
+        return super().step(3 - a)
+
+
+class Halved(TimeLimit):
+    """A limit that also changes rewards."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *rest = super().step(action)
+        return observation, 0.5 * float(reward), *rest
+
+
+def patched(env: Any) -> Any:
+    """Replace the step of an environment."""
+    env.unwrapped.step = lambda a: FrozenLakeEnv.step(env.unwrapped, 3 - a)
+    return env
+
+
+def test_a_model_is_of_the_code_that_is_run() -> None:
+    lake = gymnasium.make("FrozenLake-v1")
+    assert model_of(lake) is not None
+    assert model_of(Backwards()) is None
+    assert model_of(Halved(lake, 9)) is None
+    assert model_of(patched(lake)) is None
+
+
+@pytest.mark.parametrize("limits", [(2, 5), (5, 2), (2, 2)])
+def test_the_shortest_limit_truncates(limits: tuple[int, int]) -> None:
+    model = model_of(TimeLimit(TimeLimit(FrozenLakeEnv(), limits[0]), limits[1]))
+    assert model is not None
+    assert model.episode_steps == 2
 
 
 class Easel(gymnasium.Env[Any, Any]):

@@ -119,6 +119,8 @@ class EnvironmentLanes:
             assert seeds is not None
             for column in out[1:]:
                 column[starting] = 0
+            if isinstance(self.env, Copies):
+                self.env.renew([lane for lane in numbers(starting, self.lanes) if signals[lane] == NEW_RUN])
             own = seeds[starting]
             observations = self.env.reset(starting, own)
             with counting(starting):
@@ -240,6 +242,7 @@ class Copies(OneByOne, VectorEnvironment):
         self._make = make
         self._copies = [make()]
         self._spec = self._copies[0].spec
+        self._used: set[int] = set()
 
     @property
     def spec(self) -> Spec:
@@ -249,6 +252,15 @@ class Copies(OneByOne, VectorEnvironment):
     def open(self, lanes: int) -> None:
         """Make a copy per lane."""
         self._copies += [self._make() for _ in range(lanes - 1)]
+
+    def renew(self, lanes: Iterable[int]) -> None:
+        """Give each of these lanes, in which a run begins, a copy that no other run has used."""
+        with self.noting() as note:
+            for note[0] in lanes:
+                if note[0] in self._used:
+                    _close(self._copies[note[0]])
+                    self._copies[note[0]] = self._make()
+                self._used.add(note[0])
 
     def reset(self, lanes: Lanes, seeds: Seeds) -> Array:
         """Start an episode in each of these lanes."""

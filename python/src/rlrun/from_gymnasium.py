@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import enum
 import inspect
 import itertools
@@ -33,6 +34,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces as gs
 from gymnasium.envs.registration import EnvSpec, load_env_creator, parse_env_id
+from gymnasium.utils.seeding import np_random
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from rlrun import _random_states, params, spaces
@@ -156,7 +158,8 @@ class GymnasiumPlugin:
         finally:
             _close(first)
         batch, kind = None, MaskedBridge if chosen.masks else Bridge
-        if not chosen.wrappers and not chosen.remake and not chosen.masks:
+        alone = chosen.wrappers or chosen.remake or chosen.masks or chosen.reset_options
+        if not alone and chosen.arguments.get("max_episode_steps") != -1:  # a batch knows none of these
             batch = batch_of(registered, chosen.arguments, spec)
             spec = batch.spec if batch else spec
 
@@ -367,6 +370,40 @@ def _resets(env: gymnasium.Env[Any, Any], seed: int, options: dict[str, Any] | N
     return True
 
 
+class SpaceGenerators:
+    """The random generators of an environment's spaces, which its code may sample from."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        self._marks: dict[int, Any] = {}
+        self._spaces: list[gs.Space[Any]] = []
+        layer: Any = env
+        while layer is not None:
+            for name in ("observation_space", "action_space"):
+                space = vars(layer).get(name, vars(layer).get(f"_{name}"))
+                if space is None and layer is env.unwrapped:  # of the class, so other copies have it too
+                    space = copy.deepcopy(getattr(layer, name))
+                    with contextlib.suppress(AttributeError):  # a property
+                        setattr(layer, name, space)
+                if isinstance(space, gs.Space):
+                    self._add(space)
+            layer = layer.env if isinstance(layer, gymnasium.Wrapper) else None
+
+    def _add(self, space: gs.Space[Any]) -> None:
+        if any(space is known for known in self._spaces):
+            return
+        self._spaces.append(space)
+        parts: Any = getattr(space, "spaces", ())
+        for part in parts.values() if isinstance(parts, Mapping) else parts:
+            self._add(part)
+
+    def seed(self, seed: int) -> None:
+        """Seed those that have been drawn from since they were seeded, and at first all."""
+        for k, space in enumerate(self._spaces):
+            if k not in self._marks or self._marks[k] != space.np_random.bit_generator.state:
+                space._np_random, _ = np_random(seed * len(self._spaces) + k)
+                self._marks[k] = space._np_random.bit_generator.state
+
+
 class Bridge(Environment):
     """One copy."""
 
@@ -387,6 +424,7 @@ class Bridge(Environment):
         self._make, self._used = make if chosen.remake else None, False
         self._options, self._shares = chosen.reset_options, shares
         self._states: AbstractContextManager[None] = RandomStates() if shares else contextlib.nullcontext()
+        self._generators = SpaceGenerators(self._env)
         _, self._encode = from_gymnasium(self._env.observation_space, chosen.enumerate)
         self._decode = decoder(self._env.action_space, chosen.enumerate)
 
@@ -400,7 +438,9 @@ class Bridge(Environment):
         if self._make and self._used:
             _close(self._env)
             self._env = self._make()
+            self._generators = SpaceGenerators(self._env)
         self._used = True
+        self._generators.seed(seed)
         with self._states:
             if self._shares:
                 _random_states.seed(narrow(seed, 32))
@@ -596,14 +636,24 @@ def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:
     return Spec(observation, action, reward_low=low, reward_high=high)
 
 
+_PLAYS = {"reset", "step"}
+"""The methods that decide what an environment does."""
+
+
+def _is_gymnasiums(method: Any) -> bool:
+    return str(getattr(method, "__module__", "")).startswith("gymnasium.envs.toy_text.")
+
+
 def _table(env: gymnasium.Env[Any, Any]) -> Any:
     """Return the table of dynamics that the toy-text environments have: P[s][a] = [(p, s', reward, ends), …]."""
     layer: Any = env
     while isinstance(layer, gymnasium.Wrapper):
-        if not isinstance(layer, (OrderEnforcing, PassiveEnvChecker, TimeLimit)):
+        if type(layer) not in (OrderEnforcing, PassiveEnvChecker, TimeLimit) or vars(layer).keys() & _PLAYS:
             return None  # it may change observations, rewards or ends
         layer = layer.env
     raw: Any = env.unwrapped
+    if vars(raw).keys() & _PLAYS or not all(_is_gymnasiums(getattr(type(raw), name)) for name in _PLAYS):
+        return None  # its own code decides what a step does, whatever its table says
     finite = all(isinstance(getattr(env, name, None), gs.Discrete) for name in ("observation_space", "action_space"))
     table = getattr(raw, "P", None)
     if not finite or not isinstance(table, dict) or getattr(raw, "fickle_passenger", False):
@@ -646,12 +696,13 @@ def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
 
 
 def _episode_steps(env: gymnasium.Env[Any, Any]) -> int:
-    """Return the steps after which a TimeLimit around the environment truncates an episode, 0 without one."""
+    """Return the steps after which the first TimeLimit around the environment truncates an episode, 0 without one."""
+    limits: list[int] = []
     while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, gymnasium.wrappers.TimeLimit):
-            return env._max_episode_steps
+        if isinstance(env, TimeLimit):
+            limits.append(env._max_episode_steps)
         env = env.env
-    return 0
+    return min(limits, default=0)
 
 
 def main() -> None:
