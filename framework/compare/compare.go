@@ -426,7 +426,8 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 		}
 		return
 	}
-	d, xs, ys := pair(x, y)
+	numbers, xs, ys := pair(x, y)
+	d := result.Level(numbers)
 	wins := make([]float64, len(d))
 	for i := range d {
 		wins[i] = sign * d[i]
@@ -440,7 +441,7 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	cmp.P, exact = stat.SignFlip(d, draws, random)
 	cmp.Test = randomised("sign flips", exact, draws)
 	cmp.doubt()
-	c.pairedEquivalence(cmp, d, draws, random)
+	c.pairedEquivalence(cmp, numbers, draws, random)
 }
 
 // pairing says which runs of two agents are compared in an environment, and how.
@@ -551,7 +552,7 @@ func (s *sample) without(runs map[int]bool) *sample {
 }
 
 // pair returns the differences of the runs that both have, and their values.
-func pair(x, y *sample) (d, xs, ys []float64) {
+func pair(x, y *sample) (d []result.Rounded, xs, ys []float64) {
 	for i, j := 0, 0; i < len(x.runs) && j < len(y.runs); {
 		switch {
 		case x.runs[i] < y.runs[j]:
@@ -560,7 +561,7 @@ func pair(x, y *sample) (d, xs, ys []float64) {
 			j++
 		default:
 			xs, ys = append(xs, x.values[i]), append(ys, y.values[j])
-			d = append(d, x.values[i]-y.values[j])
+			d = append(d, x.rounding.Of(x.values[i]).Minus(y.rounding.Of(y.values[j])))
 			i, j = i+1, j+1
 		}
 	}

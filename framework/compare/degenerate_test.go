@@ -85,3 +85,34 @@ func TestComparisonsOfFewRuns(t *testing.T) {
 		t.Errorf("equal agents: %+v", c)
 	}
 }
+
+// Every run of b is 0.1 above that of a, but for the last bits of sums. All differences count as
+// the same: there is no interval, no spread to plan with, and the margin 0.1 is not kept. Signs
+// are flipped of sizes that are equal.
+func TestDifferencesThatRound(t *testing.T) {
+	a, b := make([]float64, 12), make([]float64, 12)
+	differ := false
+	for k := range a {
+		a[k] = float64(k*k%7) / 7
+		b[k] = a[k] + 0.1
+		differ = differ || b[k]-a[k] != b[0]-a[0]
+	}
+	if !differ {
+		t.Fatal("these differences do not round")
+	}
+	in := experiment("d", 1, []string{"a", "b"}, [][]float64{a, b}, [][]float64{a, b})
+	r := compared(t, []*Input{in}, with(func(o *Config) {
+		o.Margins = map[string]float64{"": 0.1}
+		o.Scores = map[string]Range{"env 0": {Low: 0, High: 3}, "env 1": {Low: -1, High: 2}}
+	}))
+	if c := r.Comparisons[0]; !math.IsNaN(c.Difference.Low) || c.Reason != noSpread || c.P != 2./4096 || c.Equivalence != 1 {
+		t.Errorf("%+v", c)
+	}
+	if d := r.Overall.Improvements[0].IQM; math.Abs(d.Value-0.1/3) > 1e-12 || !math.IsNaN(d.Low) {
+		t.Errorf("the difference of IQMs: %+v", d)
+	}
+	powers, _ := must.Get2(Powers([]*Input{in}, usual, map[string]float64{"": 0.1}, 0.8))(t)
+	if s := powers[0]; s.SD != 0 || s.Needed != 0 || !math.IsNaN(float64(s.Detectable)) {
+		t.Errorf("%+v", s)
+	}
+}

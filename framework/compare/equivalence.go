@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/internal/each"
 )
@@ -56,12 +57,12 @@ func shifted(values []float64, by float64) []float64 {
 
 // pairedEquivalence fills in Equivalence by sign flips, which assume that differences are
 // symmetric about their mean.
-func (c *comparer) pairedEquivalence(cmp *Comparison, d []float64, draws int, random uint64) {
+func (c *comparer) pairedEquivalence(cmp *Comparison, d []result.Rounded, draws int, random uint64) {
 	if math.IsNaN(cmp.Margin) {
 		return
 	}
 	cmp.Equivalence = oneSided(cmp.Margin, func(shift float64) (float64, float64) {
-		d := shifted(d, shift)
+		d := result.Level(each.Of(d, func(x result.Rounded) result.Rounded { return x.Minus(result.Rounded{Value: -shift}) }))
 		p, _ := stat.SignFlip(d, draws, random)
 		return stat.Mean(d), p
 	})

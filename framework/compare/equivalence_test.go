@@ -29,9 +29,9 @@ func TestEquivalenceKeepsItsLevel(t *testing.T) {
 	for _, c := range []struct{ difference, low, high float64 }{{0.5, 0.029, 0.071}, {-0.5, 0.029, 0.071}, {0, 0.9, 1}, {1, 0, 0}} {
 		for name, p := range map[string]func(x, y []float64) float64{
 			"paired": func(x, y []float64) float64 {
-				d := make([]float64, len(x))
+				d := make([]result.Rounded, len(x))
 				for i := range x {
-					d[i] = x[i] - y[i]
+					d[i].Value = x[i] - y[i]
 				}
 				cmp := Comparison{Margin: 0.5}
 				new(comparer).pairedEquivalence(&cmp, d, 9999, rng.Uint64())

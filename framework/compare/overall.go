@@ -111,7 +111,7 @@ func (c *comparer) overall(pairs [][2]int) {
 	o.Improvements = make([]Improvement, len(pairs))
 	parallel.Each(len(pairs), func(k int) {
 		defer c.tell()
-		o.Improvements[k] = c.improvement(pairs[k], iqm)
+		o.Improvements[k] = c.improvement(pairs[k], iqm, o.Scores)
 	})
 	o.Improvements = slices.DeleteFunc(o.Improvements, func(i Improvement) bool { return i.Environments == 0 })
 	flat := 0
@@ -190,7 +190,7 @@ func (c *comparer) aggregate(o *Overall, scored []string) map[int]stat.Sampled {
 
 // improvement compares a pair of agents over the environments in which both have values;
 // it is zero with fewer than two of these.
-func (c *comparer) improvement(pair [2]int, iqm map[int]stat.Sampled) Improvement {
+func (c *comparer) improvement(pair [2]int, iqm map[int]stat.Sampled, scales map[string]Scale) Improvement {
 	var envs []string
 	for _, env := range c.Environments {
 		x, y := c.values[cell{env, pair[0]}], c.values[cell{env, pair[1]}]
@@ -209,9 +209,25 @@ func (c *comparer) improvement(pair [2]int, iqm map[int]stat.Sampled) Improvemen
 	y, hasY := iqm[pair[1]]
 	if hasX && hasY {
 		d := r.Difference(x, y)
+		e := c.noise(pair[0], scales) + c.noise(pair[1], scales)
+		if (result.Rounded{Value: d.High, Error: e}).Minus(result.Rounded{Value: d.Low, Error: e}).Value == 0 {
+			d.Low, d.High = d.Value, d.Value
+		}
 		imp.IQM = &d
 	}
 	return imp
+}
+
+// noise is how far rounding may have moved the normalised scores of an agent.
+func (c *comparer) noise(agent int, scales map[string]Scale) float64 {
+	most := 0.0
+	for env, r := range scales {
+		s := c.values[cell{env, agent}]
+		for _, x := range s.values {
+			most = max(most, s.rounding.Of(x).Error/math.Abs(r.High-r.Low))
+		}
+	}
+	return most
 }
 
 // complete tells whether every agent that has values in some environment has them in

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	gonum "gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rlrun/rlrun/framework/result"
@@ -66,7 +65,7 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 			}
 			if s.Paired = how.paired; s.Paired {
 				d, _, _ := pair(how.x, how.y)
-				s.Runs, s.SD = len(d), result.Number(deviation(d))
+				s.Runs, s.SD = len(d), result.Number(deviation(result.Level(d)))
 			} else {
 				s.Runs, s.SD = min(len(x.values), len(y.values)), result.Number(math.Hypot(deviation(x.values), deviation(y.values)))
 			}
@@ -89,7 +88,7 @@ func Powers(inputs []*Input, o Config, differences map[string]float64, power flo
 }
 
 func deviation(values []float64) float64 {
-	return gonum.StdDev(values, nil)
+	return result.EstimateMean(values).StdErr * math.Sqrt(float64(len(values)))
 }
 
 // mostNeeded is the number of runs above which it is not counted any more.

@@ -139,10 +139,8 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 					y, hasY := values[b][run]
 					switch {
 					case programs[a].In(run) != programs[b].In(run): // no pair
-					case hasX && hasY && rounding.Equal(x, y):
-						block = append(block, 0)
 					case hasX && hasY:
-						block = append(block, x-y)
+						block = append(block, rounding.Of(x).Minus(rounding.Of(y)).Value)
 					}
 				}
 				blocks = append(blocks, block)

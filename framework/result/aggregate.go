@@ -520,10 +520,7 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 		overflowed = max(overflowed, s.overflowed[from])
 	}
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: overflowed,
-		Estimate: estimateOf(o.values, &a.t), Runs: runs, Values: o.values, Programs: s.programs}
-	if r := RoundingOf(&a.meta, env, m); len(o.values) > 1 && r.Equal(slices.Min(o.values), slices.Max(o.values)) {
-		row.Low, row.High = math.NaN(), math.NaN()
-	}
+		Estimate: estimateOf(RoundingOf(&a.meta, env, m).Values(o.values), &a.t), Runs: runs, Values: o.values, Programs: s.programs}
 	for k, i := 0, 0; k < len(s.runs) && len(runs) < len(s.runs); k++ {
 		if i < len(runs) && runs[i] == s.runs[k] {
 			i++
@@ -558,7 +555,9 @@ func (a *aggregator) addIQM(rows []Row) {
 	}
 	source := seed.NewSource(a.meta.Seed, "interquartile means")
 	parallel.Each(len(parts), func(k int) {
-		samples := each.Of(parts[k], func(i int) []float64 { return rows[i].Values })
+		samples := each.Of(parts[k], func(i int) []float64 {
+			return RoundingOf(&a.meta, rows[i].Environment, rows[i].Metric).Values(rows[i].Values)
+		})
 		iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
 		for j, i := range parts[k] {
 			rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High
@@ -573,15 +572,15 @@ func (a *aggregator) addIQM(rows []Row) {
 	}
 }
 
-// difference pairs the runs of a row with those of the first agent's. Values that differ
-// by rounding only count as equal. Runs of different programs of the environment are no pair.
+// difference pairs the runs of a row with those of the first agent's. Runs of different
+// programs of the environment are no pair.
 func (a *aggregator) difference(m Metric, of, first *sample, r Rounding) *Estimate {
 	x, base := of.outcomes[m], first.outcomes[m]
 	if base == nil || x == nil {
 		return nil
 	}
 	xs, bases := of.runsOf(x), first.runsOf(base)
-	var d stat.Moments
+	var d []Rounded
 	for i, j := 0, 0; i < len(xs) && j < len(bases); {
 		switch {
 		case xs[i] < bases[j]:
@@ -589,20 +588,16 @@ func (a *aggregator) difference(m Metric, of, first *sample, r Rounding) *Estima
 		case xs[i] > bases[j]:
 			j++
 		default:
-			switch v, w := x.values[i], base.values[j]; {
-			case of.programs.In(xs[i]) != first.programs.In(xs[i]):
-			case r.Equal(v, w):
-				d.Add(0)
-			default:
-				d.Add(v - w)
+			if of.programs.In(xs[i]) == first.programs.In(xs[i]) {
+				d = append(d, r.Of(x.values[i]).Minus(r.Of(base.values[j])))
 			}
 			i, j = i+1, j+1
 		}
 	}
-	if d.N == 0 {
+	if len(d) == 0 {
 		return nil
 	}
-	e := withWidth(estimate(&d, &a.t))
+	e := estimateOf(Level(d), &a.t)
 	return &e
 }
 

@@ -179,6 +179,27 @@ func TestDifferenceByRounding(t *testing.T) {
 	}
 }
 
+// Where every run of b is 0.1 above that of a but for rounding, the difference has no interval. Where
+// the runs of c are one value but for rounding, neither its mean nor its interquartile mean has one.
+func TestIntervalByRounding(t *testing.T) {
+	var recs []Record
+	for run := range 9 {
+		x := float64(run*run%7) / 7
+		recs = append(recs, okRecord("e", "a", run, x), okRecord("e", "b", run, x+0.1), okRecord("e", "c", run, 0.1+x-x))
+	}
+	s := mustAggregate(t, Meta{Steps: 1, Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a", "b", "c"}, Runs: 9}, recs)
+	b, c := s.Row("e", "b", Reward), s.Row("e", "c", Reward)
+	if slices.Min(c.Values) == slices.Max(c.Values) {
+		t.Fatal("the values of c are equal, so that this tests nothing")
+	}
+	if d := b.Difference; math.Abs(d.Mean-0.1) > 1e-15 || d.StdErr != 0 || !math.IsNaN(d.Low) || math.IsNaN(b.Low) {
+		t.Errorf("the difference %+v of %+v", d, b)
+	}
+	if c.StdErr != 0 || !math.IsNaN(c.Low) || !math.IsNaN(c.IQMLow) {
+		t.Errorf("equal values: %+v", c)
+	}
+}
+
 func TestCountsAndFailures(t *testing.T) {
 	s := mustAggregate(t, smallMeta(), smallRecords())
 	want := []Count{{"e", "b", Ended{OK: 4}}, {"e", "a", Ended{OK: 4}}, {"f", "b", Ended{OK: 4}}, {"f", "a", Ended{OK: 2, Failed: 1, Missing: 1}}}

@@ -1,10 +1,16 @@
 package result
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/internal/each"
+)
 
 // Rounding bounds what rounding alone can make of values of a metric in an environment.
 // Sums of the same n rewards in another order differ by up to n·2⁻⁵² times the sum of
-// the rewards' magnitudes (Higham 2002, section 4.2).
+// the rewards' magnitudes (Higham 2002, section 4.2): each is off by half of this.
 type Rounding struct {
 	slack float64 // n·2⁻⁵², and at least 1e-12, which metrics of plugins may need
 	// size bounds the sum of the magnitudes of what adds up to a value, by the value.
@@ -39,7 +45,50 @@ func magnitude(x, low, high float64) float64 {
 	return max(math.Abs(x), share*high-(1-share)*low)
 }
 
-// Equal tells whether two values differ by rounding only.
-func (r Rounding) Equal(x, y float64) bool {
-	return x == y || math.Abs(x-y) <= r.slack*max(r.size(x), r.size(y))
+// Rounded is a number and how far rounding may have moved it.
+type Rounded struct{ Value, Error float64 }
+
+// Of returns a value with its error.
+func (r Rounding) Of(value float64) Rounded { return Rounded{value, r.slack / 2 * r.size(value)} }
+
+// Minus is the difference of two numbers, 0 if they differ by rounding only.
+func (x Rounded) Minus(y Rounded) Rounded {
+	d := Rounded{x.Value - y.Value, x.Error + y.Error}
+	if math.Abs(d.Value) <= d.Error {
+		d.Value = 0
+	}
+	return d
+}
+
+// Values returns values of the metric as Level does.
+func (r Rounding) Values(values []float64) []float64 { return Level(each.Of(values, r.Of)) }
+
+// Level returns the values of numbers, where sizes that differ by rounding only are made
+// equal: each becomes the middle one of its group. So values and differences that are the same
+// in exact arithmetic are the same, and those that are 0 are 0.
+func Level(numbers []Rounded) []float64 {
+	order := make([]int, len(numbers))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Compare(math.Abs(numbers[i].Value), math.Abs(numbers[j].Value))
+	})
+	size := func(k int) Rounded { return Rounded{math.Abs(numbers[order[k]].Value), numbers[order[k]].Error} }
+	out := make([]float64, len(numbers))
+	for first := 0; first < len(order); {
+		least := size(first).Minus(Rounded{}) // 0 of what is 0 but for rounding
+		end := first
+		for end < len(order) && size(end).Minus(least).Value == 0 {
+			end++
+		}
+		if least.Value > 0 {
+			middle := size((first + end) / 2).Value
+			for _, i := range order[first:end] {
+				out[i] = math.Copysign(middle, numbers[i].Value)
+			}
+		}
+		first = end
+	}
+	return out
 }
