@@ -223,7 +223,7 @@ func (c Component) sweep() ([]Component, error) {
 	plain := c
 	plain.Sweep = nil
 	out := []Component{plain}
-	for _, key := range keys {
+	for i, key := range keys {
 		values := c.Sweep[key]
 		if len(values) == 0 {
 			return nil, At(errors.New("has no values"), "sweep", key)
@@ -237,6 +237,12 @@ func (c Component) sweep() ([]Component, error) {
 				return nil, At(fmt.Errorf("%s equals %s, the value at [%d]: leave one out", v, values[j], j), "sweep", key, i)
 			}
 			first[meaning(v)] = i
+		}
+		for _, other := range keys[:i] {
+			a, b := SweptPath(other), SweptPath(key)
+			if n := min(len(a), len(b)); slices.Equal(a[:n], b[:n]) {
+				return nil, At(fmt.Errorf("sets what %s sets as well, and one would be lost; sweep over one of them", other), "sweep", key)
+			}
 		}
 		var next []Component
 		for _, base := range out {
@@ -267,15 +273,6 @@ func (c Component) sweep() ([]Component, error) {
 	}
 	if out[0].Name == "" {
 		out[0].Name = c.Label()
-	}
-	first := map[string]string{}
-	for _, s := range out {
-		exploration, _ := json.Marshal(s.Exploration)
-		all := meaning(s.Params) + meaning(exploration)
-		if name, dup := first[all]; dup {
-			return nil, At(fmt.Errorf("%q and %q have the same parameters, as one key is inside another: leave a key out", name, s.Name), "sweep")
-		}
-		first[all] = s.Name
 	}
 	if hole := holes.FindString(out[0].Name); hole != "" && strings.Contains(c.Name, hole) {
 		swept := "they are " + strings.Join(keys, ", ")

@@ -85,10 +85,14 @@ func TestCompileRefuses(t *testing.T) {
 		{`agents[0].sweep.p[2]: {"b":0.1,"a":[1e0,true]} equals {"a":[1,true],"b":1e-1}, the value at [1]`, func(c *Config) {
 			c.Agents[0].Sweep = sweep(`{"p":[null,{"a":[1,true],"b":1e-1},{"b":0.1,"a":[1e0,true]},{}]}`)
 		}},
-		{`agents[0].sweep: "one p={\"b\":true} p.b=1" and "one p={\"b\":false} p.b=1" have the same parameters, as one key is inside another: leave a key out`, func(c *Config) {
-			c.Agents[0].Sweep = sweep(`{"p":[{"b":true},{"b":false}],"p.b":[1]}`)
-		}},
 		{"agents[0].sweep.exploration.rule[1]: \"vpi\" equals \"vpi\"", func(c *Config) { c.Agents[0].Sweep = sweep(`{"exploration.rule":["vpi","vpi"]}`) }},
+		{"agents[0].sweep.policy.kind: sets what policy sets as well", func(c *Config) {
+			c.Agents[0].Sweep = sweep(`{"policy.kind":["a"],"policy":[{"kind":"b"},{"kind":"c"}]}`)
+		}},
+		{"environments[0].sweep.means[0]: sets what means.0 sets as well", func(c *Config) { c.Environments[0].Sweep = sweep(`{"means[0]":[1],"means.0":[2]}`) }},
+		{"agents[0].sweep.exploration.commitment.scale: sets what exploration.commitment sets as well", func(c *Config) {
+			c.Agents[0].Sweep = sweep(`{"exploration.commitment":[{}],"exploration.commitment.scale":[1]}`)
+		}},
 		{"record.grid: must be log, every or all, not \"often\"", func(c *Config) { c.Record.Grid = "often" }},
 		{"record.every: needs grid: every", func(c *Config) { c.Record.Every = 5 }},
 		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},

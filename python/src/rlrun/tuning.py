@@ -556,6 +556,9 @@ def _text(value: Any) -> str:
 
 def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
     """Return ranges so that each comes after those that its when names."""
+    for key in ranges:
+        if outer := next((k for k in ranges if key.startswith(f"{k}.")), None):
+            raise ValueError(f"{at}.{key}: is inside {outer}, which has values of its own: give one of the two")
     done: dict[str, _Range] = {}
     while len(done) < len(ranges):
         ready = [r for r in ranges.values() if r.key not in done and all(k in done or k not in ranges for k in r.when)]
