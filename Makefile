@@ -1,6 +1,6 @@
 # make test   a check that your copy works, in minutes: Go's tests with -short, Python's quick ones
 # make ci     everything that must pass before a change lands: lint, generated code, all tests, the race detector,
-#             make same, the site's links
+#             the site's links
 # make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
 # make bench  the commands of docs/performance.md, with the processor and the load; hours
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
@@ -22,6 +22,15 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Packages that start goroutines: the race detector looks at these.
 concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
+# Tests of which -short leaves something out, and their packages: those that ask for
+# testing.Short(), and scripts with [short].
+asks = testing\.Short\(\)
+own = --exclude-dir=studies
+long = $(shell grep -rlE $(own) --include='*_test.go' '$(asks)' . | xargs -n1 dirname | sort -u)
+long_tests = $(shell grep -rlE $(own) --include='*_test.go' '$(asks)' . | xargs awk '/^func /{name=$$2; sub(/[^A-Za-z].*/,"",name)} /$(asks)/{print name}' | sort -u)
+long_scripts = $(basename $(notdir $(shell grep -l '^\[short\]' cmd/rlrun/testdata/script/*.txtar)))
+any = $(subst $(empty) $(empty),|,$(strip $(1)))
+
 # Tests of several packages run at a time, more than there are cores: many of them wait
 # for processes to start, answer and end.
 at_once = -p 4
@@ -30,7 +39,7 @@ at_once = -p 4
 # would vet them, and the modules that they import, a second time.
 lean = -ldflags=-w -vet=off
 
-.PHONY: test ci lint generate race same bench fuzz nightly wheel dist release site image python generate-python
+.PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
 
 test:
 	@echo "make test takes about four minutes on two idle cores, and more where Go has to compile everything first."
@@ -39,26 +48,28 @@ test:
 	@$(GO) build -o bin/rlrun ./cmd/rlrun # else several tests compile it anew at the same time
 	@$(MAKE) --no-print-directory -j2 go-short python-quick
 
-# The parts go beside each other: each waits for processes a part of its time. No test runs
-# with -short here, so make test would only repeat what these show.
-ci: lint generate
-	$(MAKE) --no-print-directory python
-	$(MAKE) --no-print-directory -j3 go-all python-all race same $$(test ! -x python/.venv/bin/python || echo site)
+# The long parts go beside each other: each waits for processes a part of its time.
+ci: lint generate test
+	$(MAKE) --no-print-directory -j3 go-long python-slow race same $$(test ! -x python/.venv/bin/python || echo site)
+
+# What make test leaves out.
+slow: python
+	$(MAKE) --no-print-directory go-long python-slow
 
 # Make looks for files before it runs the first rule, so rules that need python/.venv
 # run in a make of their own.
-.PHONY: go-short go-all python-quick python-all
+.PHONY: go-short go-long python-quick python-slow
 go-short:
 	$(python) $(GO) test $(at_once) $(lean) -short ./...
-go-all:
-	$(python) $(GO) test $(at_once) $(lean) -timeout 30m -skip '^TestSame$$' ./...
+go-long:
 	$(GO) -C studies test $(lean) ./...
+	$(python) $(GO) test $(at_once) $(lean) -timeout 30m -run '^($(call any,$(long_tests)))$$|^TestScripts$$/^($(call any,$(long_scripts)))$$' $(long)
 
 # pytest's dots are kept until its end, so that they do not mix with lines of Go's tests.
 python-quick:
 	@out=$$(./python/test.sh quick 2>&1); status=$$?; echo "$$out"; exit $$status
-python-all:
-	./python/test.sh
+python-slow:
+	./python/test.sh slow
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \

@@ -5,6 +5,7 @@
 #
 #     python/test.sh            everything
 #     python/test.sh quick      without tests marked slow, and without the linters
+#     python/test.sh slow       what quick leaves out
 #     python/test.sh install    only the virtual environment
 #
 # Tests in Go that need a Python with the package take the one that RLRUN_PYTHON
@@ -31,14 +32,14 @@ bin=$PWD/$venv/bin
 case ${1:-} in
 install) ;;
 quick) "$bin/pytest" -m 'not slow' ;;
-"")
+slow | "")
   "$bin/ruff" check .
   "$bin/ruff" format --check -q .
   "$bin/mypy"
-  "$bin/pytest"
+  "$bin/pytest" ${1:+-m slow}
   ;;
 *)
-  echo "python/test.sh: there is no $1: quick or install, or nothing for everything" >&2
+  echo "python/test.sh: there is no $1: quick, slow or install, or nothing for everything" >&2
   exit 2
   ;;
 esac
