@@ -159,10 +159,11 @@ func schemaOf(t *testing.T, d vector.Description) (schema property, all map[stri
 // refused.
 func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 	// These act after a hundred tries of a pair or fifteen of each (boss, psrl, e3), in tasks of another
-	// size (residual), where episodes are cut short (ignore_last), or on values too far from what is
-	// learned in 200 steps (low).
+	// size (residual), where episodes are cut short (ignore_last), on values too far from what is
+	// learned in 200 steps (low), or by a bonus that is small beside the first values (ucb-q).
 	elsewhere := map[string]bool{"residual": true, "max_repeat": true, "ignore_last": true, "rlrun/bootstrap-model@1 members": true,
-		"rlrun/boss@1 tau": true, "rlrun/boss@1 tau0": true, "rlrun/boss@1 mu0": true, "rlrun/psrl@1 tau": true, "rlrun/psrl@1 tau0": true, "rlrun/e3@1 gamma": true, "rlrun/e3@1 reward_low": true, "rlrun/bootstrap-q@1 low": true}
+		"rlrun/boss@1 tau": true, "rlrun/boss@1 tau0": true, "rlrun/boss@1 mu0": true, "rlrun/psrl@1 tau": true, "rlrun/psrl@1 tau0": true, "rlrun/e3@1 gamma": true, "rlrun/e3@1 reward_low": true, "rlrun/bootstrap-q@1 low": true,
+		"rlrun/ucb-q@1 bonus": true, "rlrun/ucb-q@1 delta": true}
 	switches := map[string][]any{"replays": {0, 5}, "horizon": {0, 4}, "planning": {0}, "lambda": {0}, "samples": {1, 3}, "gamma": {0}, "epsilon": {0}}
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)

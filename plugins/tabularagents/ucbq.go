@@ -13,9 +13,9 @@ import (
 // ucbQParams are the parameters of UCB-Q.
 type ucbQParams struct {
 	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"H, the length of an episode in steps. If an episode is longer, or never ends, every H steps count as one. Default: the length for RiverSwim in Osband's TabulaRL."`
-	Bonus   string  `json:"bonus" jsonschema:"enum=hoeffding,enum=bernstein" jsonschema_description:"hoeffding: √(H³ι/t) (Jin et al. 2018, Algorithm 1), the default, a choice of ours. bernstein: by the variance of the next values (ibid., Algorithm 2), which is smaller after many visits."`
+	Bonus   string  `json:"bonus,omitempty" when:"scaling!=0" jsonschema:"enum=hoeffding,enum=bernstein" jsonschema_description:"hoeffding: √(H³ι/t) (Jin et al. 2018, Algorithm 1), the default, a choice of ours. bernstein: by the variance of the next values (ibid., Algorithm 2), which is smaller after many visits."`
 	Scaling float64 `json:"scaling" jsonschema:"minimum=0" jsonschema_description:"Factor c of the bonus, and c₁ and c₂ of bernstein. The paper has constants that it does not name; the default is a choice of ours, made on RiverSwim, DeepSea and FrozenLake."`
-	Delta   float64 `json:"delta" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Accepted probability that the bonuses fail, p in the paper; the default is a choice of ours."`
+	Delta   float64 `json:"delta" when:"scaling!=0" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Accepted probability that the bonuses fail, p in the paper; the default is a choice of ours."`
 	finite.Bounds
 }
 
