@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // This file makes models of a model: with other numbers of its actions or states, or with episodes
@@ -176,6 +178,63 @@ func (m *Tabular) OptimalGain() float64 {
 		return math.NaN()
 	}
 	return gain
+}
+
+// TruncatedGains returns the best reward per step, and that of a policy, if each
+// episode is truncated after EpisodeSteps ≥ 1 steps and the next one begins. By renewal it is the expected
+// return of an episode over its expected length. The best ratio is found by Dinkelbach's method (1967): it is
+// the g at which an episode in which each step costs g is worth 0. An action may depend on the step of the
+// episode. Both are NaN if the computation would take minutes: EpisodeSteps times the number of transitions above 10⁸.
+func (m *Tabular) TruncatedGains(pi Policy) (best, own float64) {
+	if m.episodeSteps*m.NumTransitions() > 1e8 {
+		return math.NaN(), math.NaN()
+	}
+	_, own = m.truncated(0, func(dst []float64, s int, _ []float64) { Distribution(dst, m, pi, s) })
+	best = own
+	for range 100 { // a few do
+		worth, next := m.truncated(best, func(dst []float64, _ int, q []float64) {
+			clear(dst)
+			dst[floats.MaxIdx(q)] = 1
+		})
+		if best = next; worth <= 1e-12*max(1, math.Abs(best)) {
+			break
+		}
+	}
+	return best, own
+}
+
+// truncated returns the value of a truncated episode in which each step costs g, and its reward per
+// step. choose writes the probabilities of the actions in a state, given their values.
+func (m *Tabular) truncated(g float64, choose func(dst []float64, s int, q []float64)) (worth, gain float64) {
+	value, length := make([]float64, m.states), make([]float64, m.states)
+	after, longer := slices.Clone(value), slices.Clone(length)
+	q, n, pi := make([]float64, m.actions), make([]float64, m.actions), make([]float64, m.actions)
+	for range m.episodeSteps {
+		for s := range value {
+			if m.Terminal(s) {
+				continue
+			}
+			for a := range q {
+				q[a], n[a] = m.Reward(s, a)-g, 1
+				next, p := m.Transition(s, a)
+				for k, t := range next {
+					q[a] += float64(p[k] * value[t])
+					n[a] += float64(p[k] * length[t])
+				}
+			}
+			choose(pi, s, q)
+			after[s], longer[s] = floats.Dot(pi, q), floats.Dot(pi, n)
+		}
+		value, after = after, value
+		length, longer = longer, length
+	}
+	starts, p := m.starts()
+	steps := 0.0
+	for k, s := range starts {
+		worth += float64(p[k] * value[s])
+		steps += float64(p[k] * length[s])
+	}
+	return worth, g + worth/steps
 }
 
 // OptimalReturn returns the largest expected sum of the rewards of an episode, from the initial distribution. The sum

@@ -332,7 +332,8 @@ func KnowsOptimum(m *mdp.Tabular, continuing bool, of result.Metric) bool {
 }
 
 // gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the
-// expected regret of one pull of each arm (Lattimore & Szepesvári 2020, §4.5).
+// expected regret of one pull of each arm (Lattimore & Szepesvári 2020, §4.5). A mean that is
+// less than the largest by rounding only, as 0.3 is less than 0.1 + 0.2, has no gap.
 func gaps(dst []float64, m *mdp.Tabular) {
 	best := math.Inf(-1)
 	for a := range dst {
@@ -340,7 +341,9 @@ func gaps(dst []float64, m *mdp.Tabular) {
 		best = max(best, dst[a])
 	}
 	for a := range dst {
-		dst[a] = best - dst[a]
+		if dst[a] = best - dst[a]; dst[a] <= 1e-14*math.Abs(best) {
+			dst[a] = 0
+		}
 	}
 }
 

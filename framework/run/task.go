@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -62,7 +63,7 @@ func describeModel(ctx context.Context, d vector.Description, env vector.Environ
 	if drawn {
 		return nil, notes, nil
 	}
-	return describe(models[0], env.Spec().Continuing), notes, nil
+	return describe(models[0], env.Spec()), notes, nil
 }
 
 // describeChanging returns what the models of a task that changes within a run share.
@@ -108,11 +109,17 @@ func Models(ctx context.Context, env vector.Environment) (models []*mdp.Tabular,
 
 // describe fills in the properties that can be computed, and leaves out the others.
 // States that no run reaches count as states, and change nothing else.
-func describe(m *mdp.Tabular, continuing bool) *result.Task {
-	t := &result.Task{States: m.NumStates(), Actions: m.NumActions(), Continuing: continuing}
+func describe(m *mdp.Tabular, spec framework.Spec) *result.Task {
+	t := &result.Task{States: m.NumStates(), Actions: m.NumActions(), Continuing: spec.Continuing}
 	m, err := m.Reachable()
-	if err != nil || m.NumStates() > solvedStates {
-		return t
+	if err != nil || m.NumStates() > solvedStates || spec.Masks && m.Complete() {
+		return t // of masks that the model does not know, neither the optimum nor random actions are known
+	}
+	truncated := m.EpisodeSteps() > 0
+	if truncated {
+		if best, random := m.TruncatedGains(randomly(m, spec.Masks)); !math.IsNaN(best) {
+			t.Gain, t.RandomGain = &best, &random
+		}
 	}
 	if m, err = m.Restarting(); err != nil {
 		return t
@@ -130,8 +137,10 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 	if !ok {
 		return t
 	}
-	t.Gain = &gain
-	t.RandomGain = randomGain(m)
+	if !truncated {
+		t.Gain = &gain
+		t.RandomGain = gainOf(m, randomly(m, spec.Masks))
+	}
 	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingConfig{})
 	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
 		return t
@@ -147,9 +156,12 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 	return t
 }
 
-// randomGain is the reward per step of uniformly random actions, as agents number them;
-// nil if it depends on where runs begin.
-func randomGain(m *mdp.Tabular) *float64 {
+// randomly is the policy of the agent random: uniform over the allowed actions if it is told which
+// are, and otherwise over numbers of actions, of which several may stand for one.
+func randomly(m *mdp.Tabular, masks bool) mdp.Policy {
+	if masks {
+		return mdp.Uniform{}
+	}
 	random := make(mdp.Randomised, m.NumStates())
 	for s := range random {
 		random[s] = make([]float64, m.NumActions())
@@ -157,7 +169,12 @@ func randomGain(m *mdp.Tabular) *float64 {
 			random[s][m.StandIn(s, a)] += 1 / float64(m.NumActions())
 		}
 	}
-	chain, err := mdp.Induce(m, random)
+	return random
+}
+
+// gainOf is the reward per step of a policy; nil if it depends on where runs begin.
+func gainOf(m *mdp.Tabular, pi mdp.Policy) *float64 {
+	chain, err := mdp.Induce(m, pi)
 	if err != nil {
 		return nil
 	}

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
@@ -31,7 +33,7 @@ func TestUnreachableStates(t *testing.T) {
 		}
 		row.Reward(m.Reward(s, a))
 	}))(t)
-	want, got := describe(m, true), describe(large, true)
+	want, got := describe(m, continues), describe(large, continues)
 	if want.Gain == nil || want.RandomGain == nil || want.Diameter == nil || want.Mixing == nil {
 		t.Fatalf("the task without these states is not described: %+v", want)
 	}
@@ -41,13 +43,53 @@ func TestUnreachableStates(t *testing.T) {
 	}
 }
 
+var continues = framework.Spec{Continuing: true}
+
+// Random actions are those of the agent random, which with masks takes allowed ones alone. A model that does
+// not say which these are has no scale.
+func TestScalesWithMasks(t *testing.T) {
+	row := func(s, a, next int) mdp.Transition { return mdp.Transition{S: s, A: a, Next: next, P: 1} }
+	d := mdp.Definition{States: 2, Actions: 3, Transitions: []mdp.Transition{row(0, 0, 1), row(0, 1, 1), row(1, 0, 0), row(1, 1, 0), row(1, 2, 0)},
+		Rewards: []mdp.Reward{{S: 0, A: 0, R: 1}}}
+	for masks, want := range map[bool]float64{true: 0.25, false: 1. / 3} { // number 2 stands for action 0 in state 0
+		task := describe(must.Get(mdp.NewModel(d))(t), framework.Spec{Continuing: true, Masks: masks})
+		if task.RandomGain == nil || math.Abs(*task.RandomGain-want) > 1e-9 {
+			t.Errorf("masks %t: %+v, want %v", masks, task.RandomGain, want)
+		}
+	}
+	d.Transitions = append(d.Transitions, row(0, 2, 0))
+	if task := describe(must.Get(mdp.NewModel(d))(t), framework.Spec{Masks: true}); task.Gain != nil || task.RandomGain != nil {
+		t.Errorf("%+v", task)
+	}
+}
+
+// Where episodes are truncated before the goal can be reached, the optimum is not to reach it.
+func TestScalesOfTruncatedEpisodes(t *testing.T) {
+	d := mdp.Definition{States: 4, Actions: 2, EpisodeSteps: 2, Terminal: []int{3}, Initial: []mdp.Weight{{S: 0, P: 1}}}
+	m := must.Get(mdp.Generate(d, func(s, a int, row *mdp.Row) {
+		switch {
+		case s == 3:
+		case a == 0:
+			row.AddRewarded(s, 1, 0.1)
+		default:
+			row.AddRewarded(s+1, 1, float64(s/2))
+		}
+	}))(t)
+	for limit, want := range map[int][2]float64{2: {0.1, 0.05}, 3: {1. / 3, 0.05 + 0.125/3}, 0: {1. / 3, 0.05 + 1./6}} {
+		task := describe(m.TruncatedAfter(limit), framework.Spec{})
+		if math.Abs(*task.Gain-want[0]) > 1e-9 || math.Abs(*task.RandomGain-want[1]) > 1e-9 {
+			t.Errorf("limit %d: %v and %v, want %v", limit, *task.Gain, *task.RandomGain, want)
+		}
+	}
+}
+
 // A run that can err for good still has an optimum, since it begins in one state.
 func TestOptimumFromTheStart(t *testing.T) {
 	m := must.Get(mdp.NewModel(mdp.Definition{States: 3, Actions: 2, Transitions: []mdp.Transition{
 		{S: 0, A: 0, Next: 1, P: 1}, {S: 0, A: 1, Next: 2, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 1, P: 1},
 		{S: 2, A: 0, Next: 2, P: 1}, {S: 2, A: 1, Next: 2, P: 1},
 	}, Rewards: []mdp.Reward{{S: 1, A: 0, R: 1}, {S: 1, A: 1, R: 0.5}}}))(t)
-	task := describe(m, true)
+	task := describe(m, continues)
 	if task.Gain == nil || *task.Gain != 1 || task.RandomGain == nil || *task.RandomGain != 0.375 {
 		t.Errorf("optimal and random reward per step: %+v", task)
 	}

@@ -356,6 +356,9 @@ func (p *process) notice(w io.Writer) {
 	for _, note := range p.model.Notes() {
 		fmt.Fprintf(w, "Notice: %s: %s.\n", p.label, note)
 	}
+	if n := p.model.EpisodeSteps(); n > 0 {
+		fmt.Fprintf(w, "Notice: %s truncates episodes after %d steps; this is computed as if it did not.\n", p.label, n)
+	}
 	if p.drawn {
 		fmt.Fprintf(w, "Notice: %s draws another task in each run; this is the model of one of them.\n", p.label)
 	}
