@@ -335,7 +335,7 @@ func (b *batch) models(context.Context) ([]*mdp.Tabular, error) {
 	m, err := mdp.NewModel(mdp.Definition{
 		States: 1, Actions: 1,
 		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}},
-		Rewards:     []mdp.Reward{{S: 0, A: 0, R: reward}},
+		Rewards:     []mdp.Reward{{S: 0, A: 0, R: reward}}, EpisodeSteps: 20,
 	})
 	models := make([]*mdp.Tabular, b.lanes)
 	for i := range models {

@@ -3,10 +3,8 @@ package rltest
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -99,41 +97,6 @@ func (c *vectorCheck) endOfEpisode() error {
 			longer = "more time, "
 		}
 		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give %sactions that end one, a limit on the steps of an episode (max_episode_steps of Gymnasium's environments), or a spec that says Continuing", ErrUntried, k, many, longer))
-		return nil
-	})
-}
-
-// models checks the models of an environment that has them.
-func (c *vectorCheck) models() error {
-	return c.started(lanes, -1, func(env vector.Environment, _ *vector.Actions, _ *vector.TimeSteps) error {
-		read := env.Abilities().Models
-		if read == nil {
-			return nil
-		}
-		models, err := read(c.ctx)
-		if err == nil && len(models) != lanes {
-			err = fmt.Errorf("%d models for %d lanes", len(models), lanes)
-		}
-		for i := 0; err == nil && i < lanes; i++ {
-			m := models[i]
-			if m == nil {
-				err = fmt.Errorf("lane %d has no model", i)
-				break
-			}
-			if d, ok := c.spec.Action.(space.Discrete); ok && int64(m.NumActions()) != d.N {
-				err = fmt.Errorf("lane %d: a model of %d actions for %d", i, m.NumActions(), d.N)
-			}
-			for s := range m.NumStates() {
-				for a := 0; a < m.NumActions() && !m.Terminal(s); a++ {
-					r := m.Reward(s, a)
-					slack := 1e-9 * max(1, math.Abs(r))
-					if r < c.spec.RewardLow-slack || r > c.spec.RewardHigh+slack {
-						err = fmt.Errorf("lane %d: the model's reward of state %d and action %d is %v, outside [%v, %v]", i, s, a, r, c.spec.RewardLow, c.spec.RewardHigh)
-					}
-				}
-			}
-		}
-		c.try(ModelFits, err)
 		return nil
 	})
 }

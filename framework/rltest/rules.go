@@ -68,7 +68,10 @@ const (
 	// *vector.LaneError with that lane.
 	NamesLane Rule = "error-names-lane"
 	// ModelFits: an environment with models has one for every lane, with as many
-	// actions as the action space and expected rewards within the spec's bounds.
+	// actions as the action space and expected rewards within the spec's bounds. Where the
+	// model's states are the observations, every start, transition, reward and end is one
+	// that the model allows, and as frequent: χ² tests call a right model wrong in about one
+	// of a million plugins.
 	ModelFits Rule = "model-fits"
 	// RenderChangesNothing: an environment that can be rendered is drawn as text, or as
 	// frames of one size, or both, and the drawing does not change what follows.
