@@ -218,7 +218,10 @@ def test_several_environments_have_scores(tmp_path):
         ({"agents": {"q-learning": {"step": {"values": [1, 2], "log": True}}}}, "step.log: has no effect"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2.5, "integer": True}}}}, "must be whole numbers"),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"x": 1}}}}}, "when: x has no range"),
-        ({"agents": {"q-learning": {"a.b": {"low": 1, "high": 2}, "a": {"values": [1, 2]}}}}, "a.b: is inside a, which"),
+        (
+            {"agents": {"q-learning": {"a.b": {"low": 1, "high": 2}, "a": {"values": [1, 2]}}}},
+            "a.b: is inside a, which",
+        ),
         ({"agents": {"q-learning": {"step": {"low": 1, "high": 2, "when": {"step": 1}}}}}, "depends on itself"),
         (
             {"agents": {"q-learning": RANGES | {"epsilon": {"low": 0, "high": 1, "when": {"policy": "softmx"}}}}},

@@ -238,6 +238,9 @@ class OneByOne:
 class Copies(OneByOne, VectorEnvironment):
     """A batch made of single copies."""
 
+    remember = True
+    """Whether a copy may remember former runs."""
+
     def __init__(self, make: Callable[[], Environment]) -> None:
         self._make = make
         self._copies = [make()]
@@ -257,7 +260,7 @@ class Copies(OneByOne, VectorEnvironment):
         """Give each of these lanes, in which a run begins, a copy that no other run has used."""
         with self.noting() as note:
             for note[0] in lanes:
-                if note[0] in self._used:
+                if self.remember and note[0] in self._used:
                     _close(self._copies[note[0]])
                     self._copies[note[0]] = self._make()
                 self._used.add(note[0])

@@ -168,6 +168,7 @@ class GymnasiumPlugin:
                 lambda: kind(lambda: self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter)
             )
             copies.has_model = model is not None  # type: ignore[attr-defined]
+            copies.remember = model is None  # Gymnasium's with tables do not; Taxi takes milliseconds to make
             return copies
 
         if isinstance(batch, CartPoleBatch):

@@ -135,8 +135,8 @@ class Results:
     ) -> pd.DataFrame:
         """Return after how many steps the curve of a metric is at a level, a row per run, such as an optimum less x.
 
-        The column step has the first recorded step (with a budget in episodes: episode) from which on all values are at least the level, NaN if there is
-        none. The columns before it are environment, agent and run.
+        The column step has the first recorded step (with a budget in episodes: episode) from which on all values
+        are at least the level, NaN if there is none. The columns before it are environment, agent and run.
 
         Args:
             metric: The metric. A mean over few steps is noisy: ``evaluation_return`` or fewer recorded steps are not.
