@@ -75,14 +75,17 @@ func (d Dir) check(existing Existing) error {
 	return nil
 }
 
-// entries returns what the directory holds besides its lock and the programs that are written
-// before the experiment begins; nothing if it does not exist.
+// entries returns what the directory holds besides its lock, the programs that are written
+// before the experiment begins and temporary files of a process that was killed; nothing if it
+// does not exist.
 func (d Dir) entries() ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == programsDir && e.IsDir() }), err
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == lockFile || e.Name() == programsDir && e.IsDir() || tempfile.Ours(e.Name()) && e.Type().IsRegular()
+	}), err
 }
 
 // made are the patterns of the files that are made from records, as paths with slashes.
