@@ -24,6 +24,9 @@ func (d *document) set(expr string) *Problem {
 	if err != nil {
 		return fail("%v", err)
 	}
+	if strings.HasPrefix(path[0], "x-") {
+		return fail("keys that begin with x- hold what anchors name in a file, and mean nothing here")
+	}
 	value, err := d.value(text, flag)
 	if err != nil {
 		return fail("%v", err)

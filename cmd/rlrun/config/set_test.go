@@ -53,6 +53,7 @@ func TestSetProblems(t *testing.T) {
 		{"steps=", "--set steps=: steps: has no value; give it one or remove the key"},
 		{"steps='3'", `--set steps='3': steps: must be a whole number, not the text "3"; remove the quotes`},
 		{"stepz=3", "--set stepz=3: stepz: unknown key; did you mean steps?"},
+		{"x-foo=1", "--set x-foo=1: keys that begin with x- hold what anchors name in a file, and mean nothing here"},
 		{"agents.5.plugin=x", `--set agents.5.plugin=x: agents is a list of 2; "5" must be an index from 0 to 2 (2 appends)`},
 		{"agents.first.plugin=x", `--set agents.first.plugin=x: agents is a list of 2; "first" must be an index from 0 to 2 (2 appends)`},
 		{"name.x=3", `--set name.x=3: name is the text "demo" and has nothing inside it to set`},
