@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -90,6 +91,14 @@ def test_steps_to(directory: Path) -> None:
         results.steps_to("x", 1)
     with pytest.raises(ValueError, match="no level for the environment 'two arms'"):
         results.steps_to("reward", {"chain": 1})
+    for level in (math.nan, {"chain": 1.0, "two arms": np.float32("nan")}):
+        with pytest.raises(ValueError, match="the level for the environment '.*' is NaN"):
+            results.steps_to("reward", level)
+    with pytest.raises(TypeError, match=r"rlrun\.Results\.steps_to: level is 'high', must be"):
+        results.steps_to("reward", "high")  # type: ignore[arg-type]
+    one = results.steps_to("reward", 0.5)
+    for level in (np.float32(0.5), np.float64(0.5)):
+        pd.testing.assert_frame_equal(results.steps_to("reward", level), one)
 
 
 def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> None:

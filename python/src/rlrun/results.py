@@ -130,6 +130,7 @@ class Results:
         return compare(self.directory, **options)
 
     @checked
+    @checked
     def steps_to(
         self, metric: str, level: float | Mapping[str, float], *, below: bool = False, stays: bool = True
     ) -> pd.DataFrame:
@@ -145,7 +146,8 @@ class Results:
             stays: False takes the first step whose value is at the level, whatever follows.
 
         Raises:
-            ValueError: There are no curves of the metric, or there is no level for an environment.
+            TypeError: An argument has a wrong type; the message names it.
+            ValueError: There are no curves of the metric, or there is no level for an environment, or it is NaN.
 
         """
         pd = _pandas()
@@ -153,9 +155,11 @@ class Results:
         if curves.empty:
             have = ", ".join(sorted(self.curves["metric"].unique()))
             raise ValueError(f"there are no curves of {metric!r}; there are those of {have}")
-        levels: Any = dict.fromkeys(curves["environment"], level) if isinstance(level, (int, float)) else level
+        levels: Any = dict.fromkeys(curves["environment"], level) if not isinstance(level, Mapping) else level
         if missing := [name for name in curves["environment"].unique() if name not in levels]:
             raise ValueError(f"there is no level for the environment {missing[0]!r}; there are those for {[*levels]}")
+        if unknown := [name for name in curves["environment"].unique() if math.isnan(levels[name])]:
+            raise ValueError(f"the level for the environment {unknown[0]!r} is NaN")
         ahead = (curves["value"] - curves["environment"].map(levels)) * (-1 if below else 1) >= 0
         keys = ["environment", "agent", "run"]
         rows = []
