@@ -766,6 +766,7 @@ def test_arguments_of_a_wrong_type_are_named(call: Any, message: str) -> None:
         ({"overwrite": True, "flags": ["--resume"]}, "use the argument resume"),
         ({"flags": ["--help"]}, "flags have '--help': rlrun.run reads what rlrun answers"),
         ({"flags": ["--json=false"]}, "rlrun.run reads"),
+        ({"flags": ["--shard=0/2"]}, "flags have '--shard=0/2': a shard has records and no results"),
         ({"flags": ["--progress=json"]}, "use the argument progress"),
         ({"runs": 3, "settings": {"runs": 4}}, "runs is given twice: as an argument, 3, and in settings"),
         ({"seed": 3, "flags": ["--set", "seed=4"]}, "seed is given twice"),

@@ -185,6 +185,7 @@ def _contradictions(given: Mapping[str, Any], settings: Mapping[str, Any], flags
         "--progress": "progress",
         "--resume": "resume",
         "--overwrite": "overwrite",
+        "--shard": "",
     }
     own |= {"--out" if key == "output" else f"--{key}": key for key, value in given.items() if value is not None}
     sets = [*settings]
@@ -192,6 +193,8 @@ def _contradictions(given: Mapping[str, Any], settings: Mapping[str, Any], flags
         name, _, value = flag.partition("=")
         if name in own:
             cure = f"use the argument {own[name]}" if own[name] else "rlrun.run reads what rlrun answers"
+            if name == "--shard":
+                cure = "a shard has records and no results: start rlrun run --shard in a shell, then rlrun report"
             raise ValueError(f"flags have {flag!r}: {cure}")
         if name == "--set":
             sets.append((value or "".join(flags[i + 1 : i + 2])).partition("=")[0])
