@@ -94,7 +94,8 @@ def run(
     """Run an experiment with the program rlrun, and return its results, as `read_results` does.
 
     A class that another process can import is imported there. A class of a notebook or script is written into the
-    output directory, with the globals and closures that it uses as they are now: pip install 'rlrun[lab]'. Plugins in
+    output directory, with the globals and closures that it uses as they are now: pip install 'rlrun[lab]'. What it
+    uses of modules is imported from their files: changes of a module in memory do not reach runs. Plugins in
     Python run with the interpreter and the modules of this process.
 
     Args:
