@@ -23,7 +23,7 @@ type Metric struct {
 	// Doc is a sentence for help texts and reports.
 	Doc    string    `json:"doc,omitempty"`
 	Better Direction `json:"better,omitempty"` // "higher", "lower" or empty: not compared
-	Total  Total     `json:"total,omitempty"`  // how a run is summed up: "last", "sum" or empty for the mean
+	Total  Total     `json:"total,omitempty"`  // how a run is summed up: "last", "sum", "time" or empty for the mean
 }
 
 // Direction says which values of a metric are better.
@@ -44,4 +44,7 @@ const (
 	Mean Total = ""     // the mean over the steps; each is the mean since the last call of Measure
 	Last Total = "last" // the last value
 	Sum  Total = "sum"  // the sum of the values; each is what came since the last call of Measure
+	// Time is the last value, the time of an event in "steps" or "episodes" of the run, which is the Unit. A
+	// run without a value is censored: the event comes after its end, if ever.
+	Time Total = "time"
 )

@@ -174,6 +174,9 @@ func (c *comparer) read(inputs []*Input) error {
 			if row := a.input.Summary.Row(env, a.Agent, c.Config.Metric); row != nil {
 				s.runs, s.values, s.programs = row.Runs, slices.Clone(row.Values), row.Programs
 				s.missing -= len(row.Values)
+				if len(row.Censored) > 0 {
+					c.Notes = append(c.Notes, row.CensoredNote()+".")
+				}
 			}
 			c.values[cell{env, i}] = s
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -66,12 +67,12 @@ func (r *recorder) measure(ctx context.Context) error {
 	return nil
 }
 
-// addTo adds the curves of a lane that are to be recorded and ever had a value.
+// addTo adds the curves of a lane that are to be recorded and ever had a value. Of a time the lack of one is known, too.
 func (x *meter) addTo(curves map[result.Metric][]float64, lane int) {
 	n := len(x.measures.Metrics)
 	for m, metric := range x.measures.Metrics {
 		points := x.curves[lane*n+m]
-		if x.wanted[m] && slices.ContainsFunc(points, func(v float64) bool { return !math.IsNaN(v) }) {
+		if x.wanted[m] && slices.ContainsFunc(points, func(v float64) bool { return metric.Total == framework.Time || !math.IsNaN(v) }) {
 			curves[result.MetricOf(x.side, metric.Name)] = points
 		}
 	}

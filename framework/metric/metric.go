@@ -37,6 +37,7 @@ const (
 	Tail Value = "tail" // mean of the windows that begin in the last tenth of the steps, or of the last one
 	Last Value = "last" // at the last grid point
 	Sum  Value = "sum"  // of the curve's points
+	Time Value = "time" // at the last grid point, the time of an event; a run without it counts with its length
 )
 
 // Definition says what a metric means, for axes, tables, legends and comparisons.

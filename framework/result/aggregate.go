@@ -82,11 +82,12 @@ type sample struct {
 	curves              map[Metric][]stat.Moments // one a grid point
 	overflowed          map[Metric]int            // runs with values that are infinite or too large
 	choices             Choices
+	censored            map[Metric][]int         // runs in which the event of a time did not come
 	iqm                 map[Metric]stat.Interval // once computed
 }
 
 func newSample(c cell) *sample {
-	return &sample{overflowed: map[Metric]int{}, outcomes: map[Metric]*outcomes{}, curves: map[Metric][]stat.Moments{}, iqm: map[Metric]stat.Interval{},
+	return &sample{overflowed: map[Metric]int{}, censored: map[Metric][]int{}, outcomes: map[Metric]*outcomes{}, curves: map[Metric][]stat.Moments{}, iqm: map[Metric]stat.Interval{},
 		choices: Choices{Environment: c.environment, Agent: c.agent}}
 }
 
@@ -288,7 +289,15 @@ func (a *aggregator) addCurve(s *sample, rec *Record, m Metric, curve []float64)
 			points[i].Add(x)
 		}
 	}
-	value := a.value(rec, a.meta.Define(m), curve)
+	d := a.meta.Define(m)
+	value := a.value(rec, d, curve)
+	if d.Value == metric.Time && math.IsNaN(value) && !a.unended(rec) {
+		s.censored[m] = append(s.censored[m], rec.Run)
+		value = float64(rec.Steps)
+		if d.Unit == "episodes" {
+			value = float64(rec.Episodes)
+		}
+	}
 	if from := metric.Define(m).From; slices.Contains(rec.Infinite, m) || from != "" && slices.Contains(rec.Infinite, from) || slices.ContainsFunc(curve, tooLarge) {
 		s.overflowed[m]++
 		value = math.NaN()
@@ -314,7 +323,7 @@ func (a *aggregator) value(rec *Record, d *metric.Definition, curve []float64) f
 		return math.NaN()
 	}
 	switch d.Value {
-	case metric.Last:
+	case metric.Last, metric.Time:
 		return curve[len(curve)-1]
 	case metric.Tail:
 		return a.windowMean(curve, a.meta.tail())
@@ -417,6 +426,9 @@ func (a *aggregator) summary() *Summary {
 			}
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)
+				if len(row.Censored) > 0 {
+					out.Notices = append(out.Notices, row.CensoredNote())
+				}
 				if i > 0 {
 					row.Difference = a.difference(m, s, a.samples[cell{env, a.meta.Agents[0]}], RoundingOf(&a.meta, env, m))
 				}
@@ -520,7 +532,9 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 		overflowed = max(overflowed, s.overflowed[from])
 	}
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed, Overflowed: overflowed,
-		Estimate: estimateOf(RoundingOf(&a.meta, env, m).Values(o.values), &a.t), Runs: runs, Values: o.values, Programs: s.programs}
+		Estimate: estimateOf(RoundingOf(&a.meta, env, m).Values(o.values), &a.t), Runs: runs, Values: o.values, Programs: s.programs,
+		Censored: s.censored[m]}
+	row.Median = row.median()
 	for k, i := 0, 0; k < len(s.runs) && len(runs) < len(s.runs); k++ {
 		if i < len(runs) && runs[i] == s.runs[k] {
 			i++

@@ -116,7 +116,7 @@ func (m *Meta) tail() int {
 func (m *Meta) Windows(x Metric) []int {
 	d := m.Define(x)
 	switch {
-	case d.Value == metric.Last || d.EveryStep:
+	case d.Value == metric.Last || d.Value == metric.Time || d.EveryStep:
 		return nil
 	case d.Value == metric.Tail && metric.Define(d.From).EveryStep:
 		if tail := m.tail(); tail > 0 {

@@ -2,6 +2,9 @@ package result
 
 import (
 	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
 	"slices"
 )
 
@@ -97,6 +100,12 @@ type Row struct {
 	Estimate
 	// The interquartile mean and its 95 % interval (stat.BootstrapIQM).
 	IQM, IQMLow, IQMHigh float64
+	// Median is that of the values. Those of censored runs are larger than all others: it is
+	// infinite if it is one of them. JSON has null then.
+	Median float64
+	// Censored are the numbers of the runs in which the event of a time (metric.Time) did not come, increasing.
+	// Their values are their lengths, which makes Mean the restricted mean (Royston & Parmar 2013).
+	Censored []int
 	// Difference is this agent minus the experiment's first agent, run by run:
 	// the runs are paired, as all agents meet the same random draws. Nil for the
 	// first agent, and where no run is ok for both.
@@ -122,6 +131,8 @@ type rowJSON struct {
 	IQM        Number    `json:"iqm"`
 	IQMLow     Number    `json:"iqm_ci_low"`
 	IQMHigh    Number    `json:"iqm_ci_high"`
+	Median     Number    `json:"median"`
+	Censored   []int     `json:"censored,omitempty"`
 	Difference *Estimate `json:"difference,omitempty"`
 }
 
@@ -129,7 +140,48 @@ type rowJSON struct {
 // an estimate.
 func (r Row) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rowJSON{r.Environment, r.Agent, r.Metric, r.Failed, r.Overflowed, r.Estimate.json(),
-		Number(r.IQM), Number(r.IQMLow), Number(r.IQMHigh), r.Difference})
+		Number(r.IQM), Number(r.IQMLow), Number(r.IQMHigh), Number(r.Median), r.Censored, r.Difference})
+}
+
+// Outcomes are the runs that ended well, with their values; NaN where there is none.
+func (r *Row) Outcomes() iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		for k, run := range r.Runs {
+			x := r.Values[k]
+			if _, censored := slices.BinarySearch(r.Censored, run); censored {
+				x = math.NaN()
+			}
+			if !yield(run, x) {
+				return
+			}
+		}
+		for _, run := range r.Without {
+			if !yield(run, math.NaN()) {
+				return
+			}
+		}
+	}
+}
+
+// CensoredNote says how many runs are censored.
+func (r *Row) CensoredNote() string {
+	return fmt.Sprintf("%d of %d runs of %s in %s ended without %s: they count with their lengths in means, and as longer than all others in medians",
+		len(r.Censored), r.N, r.Agent, r.Environment, r.Metric)
+}
+
+func (r *Row) median() float64 {
+	values := slices.Clone(r.Values)
+	for k, run := range r.Runs {
+		if _, censored := slices.BinarySearch(r.Censored, run); censored {
+			values[k] = math.Inf(1)
+		}
+	}
+	slices.Sort(values)
+	n := len(values)
+	if n == 0 {
+		return math.NaN()
+	}
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -140,7 +192,7 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	}
 	*r = Row{Environment: w.Environment, Agent: w.Agent, Metric: w.Metric, Failed: w.Failed, Overflowed: w.Overflowed,
 		Estimate: Estimate{w.N, float64(w.Mean), float64(w.StdErr), float64(w.Low), float64(w.High)},
-		IQM:      float64(w.IQM), IQMLow: float64(w.IQMLow), IQMHigh: float64(w.IQMHigh), Difference: w.Difference}
+		IQM:      float64(w.IQM), IQMLow: float64(w.IQMLow), IQMHigh: float64(w.IQMHigh), Median: float64(w.Median), Censored: w.Censored, Difference: w.Difference}
 	return nil
 }
 

@@ -237,7 +237,8 @@ func (e Estimate) String() string {
 }
 
 // Cell is a metric of an agent in an environment as tables show it: the mean over runs with
-// half of its interval, and of how many runs it is if not of all that ended well. "not known":
+// half of its interval, and of how many runs it is if not of all that ended well. Of a time with censored runs it
+// has the median, too, unless half of the runs are censored. "not known":
 // no run has a value. "overflow": values are too large. Empty: no run ended well.
 func (s *Summary) Cell(environment, agent string, m Metric) string {
 	r, c := s.Row(environment, agent, m), s.Count(environment, agent)
@@ -248,6 +249,12 @@ func (s *Summary) Cell(environment, agent string, m Metric) string {
 		return NotKnown
 	case r.N == 0:
 		return "overflow"
+	case len(r.Censored) > 0:
+		median := "no median"
+		if r.Median <= largest {
+			median = "median " + strconv.FormatFloat(r.Median, 'g', 6, 64)
+		}
+		return fmt.Sprintf("%s, %s (%d of %d censored)", r.Estimate, median, len(r.Censored), r.N)
 	case r.N < c.OK:
 		return fmt.Sprintf("%s (%d of %d)", r.Estimate, r.N, c.OK)
 	}

@@ -63,8 +63,10 @@ func CheckMetrics(metrics []framework.Metric) error {
 			return fmt.Errorf("metric %q is declared twice", m.Name)
 		case m.Better != framework.Neither && m.Better != framework.Higher && m.Better != framework.Lower:
 			return fmt.Errorf("metric %q: better is %q, must be %q, %q or empty", m.Name, m.Better, framework.Higher, framework.Lower)
-		case m.Total != framework.Mean && m.Total != framework.Last && m.Total != framework.Sum:
-			return fmt.Errorf("metric %q: total is %q, must be %q, %q or empty for the mean", m.Name, m.Total, framework.Last, framework.Sum)
+		case m.Total != framework.Mean && m.Total != framework.Last && m.Total != framework.Sum && m.Total != framework.Time:
+			return fmt.Errorf("metric %q: total is %q, must be %q, %q, %q or empty for the mean", m.Name, m.Total, framework.Last, framework.Sum, framework.Time)
+		case m.Total == framework.Time && m.Unit != "steps" && m.Unit != "episodes":
+			return fmt.Errorf("metric %q: total is %q and unit %q; the unit of a time must be \"steps\" or \"episodes\"", m.Name, m.Total, m.Unit)
 		}
 		seen[m.Name] = true
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestCheckMetrics(t *testing.T) {
 	fine := []framework.Metric{
-		{Name: "loss", Better: framework.Lower, Total: framework.Last}, {Name: "n_2", Total: framework.Sum}, {Name: "x", Better: framework.Higher},
+		{Name: "loss", Better: framework.Lower, Total: framework.Last}, {Name: "n_2", Total: framework.Sum}, {Name: "t", Unit: "episodes", Total: framework.Time}, {Name: "x", Better: framework.Higher},
 	}
 	if err := CheckMetrics(fine); err != nil {
 		t.Error(err)
@@ -23,6 +23,7 @@ func TestCheckMetrics(t *testing.T) {
 		`better is "more"`:      {Name: "a", Better: "more"},
 		`total is "median",`:    {Name: "a", Total: "median"},
 		`must be "last", "sum"`: {Name: "a", Total: "mean"},
+		`unit of a time`:        {Name: "a", Total: framework.Time, Unit: "reward"},
 	} {
 		if err := CheckMetrics(append(fine, m)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %s", m, err, want)

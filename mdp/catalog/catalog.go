@@ -19,6 +19,16 @@ type Task struct {
 	// Limit is the number of steps after which an episode is customarily cut off
 	// (truncated), 0 for none. It is not part of the model.
 	Limit int
+	// Dives judges episodes; nil if nothing does.
+	Dives *Dives
+}
+
+// Dives say which episodes are bad: those in which an action leaves the way to the treasure. A run has solved the
+// task once the share of its episodes that were bad is below MostBad, from episode From on, as in bsuite.
+type Dives struct {
+	Way     []int // by state, the action that stays on the way to the treasure; -1 off the way
+	MostBad float64
+	From    int
 }
 
 // Layout places states on a grid.

@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext/prng"
 
@@ -114,7 +115,21 @@ func DeepSea(sea Sea) (*Task, error) {
 	if !sea.Continuing {
 		layout.Cell[cells] = -1
 	}
-	return &Task{Model: m, Layout: layout}, nil
+	t := &Task{Model: m, Layout: layout}
+	if sea.Empty || sea.Continuing {
+		return t, nil
+	}
+	t.Dives = &Dives{Way: slices.Repeat([]int{-1}, d.States), MostBad: 0.9, From: 1}
+	if sea.Stochastic { // where luck solves more, as bsuite's deep_sea_stochastic says
+		t.Dives.MostBad, t.Dives.From = 0.8, 100
+	}
+	for row := range n {
+		t.Dives.Way[index(row, row)] = 1
+		if isRight != nil && !isRight[row*n+row] {
+			t.Dives.Way[index(row, row)] = 0
+		}
+	}
+	return t, nil
 }
 
 // coins returns n fair coin flips as NumPy's RandomState(seed).binomial(1, .5, n)

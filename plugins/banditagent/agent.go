@@ -211,7 +211,7 @@ func (a *agent) newStoppingTime() *vector.Measures {
 	if _, stops := a.start(0).policy.(policy.Stopper); !stops {
 		return nil
 	}
-	m := framework.Metric{Name: "stopping_time", Unit: "steps", Better: framework.Lower, Total: framework.Last, Doc: "Steps until one arm was left; no value before."}
+	m := framework.Metric{Name: "stopping_time", Unit: "steps", Better: framework.Lower, Total: framework.Time, Doc: "Steps until one arm was left; no value before."}
 	return &vector.Measures{Metrics: []framework.Metric{m}, Read: func(_ context.Context, lanes []int, dst []float64) error {
 		for k, i := range lanes {
 			dst[k] = math.NaN()

@@ -41,6 +41,7 @@ type lane struct {
 	state int
 	steps int
 	over  bool // before the first reset and after the end of an episode
+	dives dives
 }
 
 // New returns lanes of an environment that walks the model of a task. Episodes of
@@ -88,6 +89,9 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 				l.begin(i, in.Seeds[i])
 			}
 			x := &l.states[i]
+			if x.dives.left = false; s == vector.NewRun {
+				x.dives = dives{}
+			}
 			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
 			x.state, x.steps, x.over = x.model.Start(x.rng), 0, false
 			out.Observations.Int64[i], out.Rewards[i] = int64(x.state), 0
@@ -122,6 +126,9 @@ func (l *lanes) Abilities() vector.EnvironmentAbilities {
 	if l.changes != nil { // it has no one model
 		a.Models, a.Measures = nil, l.measures()
 	}
+	if l.task.Dives != nil {
+		a.Measures = l.diveMeasures()
+	}
 	if l.spec.Masks { // which are a column
 		a.PlayLane = nil
 	}
@@ -154,6 +161,7 @@ func (l *lanes) step(i int, action int64) (s vector.LaneStep, err error) {
 	if x.over || uint64(action) >= uint64(l.model.NumActions()) {
 		return s, l.refuse(i, action)
 	}
+	from := x.state
 	x.state, s.Reward = x.model.Step(x.state, int(action), x.rng)
 	if l.changes != nil {
 		l.pass(i, int(action), s.Reward)
@@ -163,6 +171,9 @@ func (l *lanes) step(i int, action int64) (s vector.LaneStep, err error) {
 	s.Terminated = l.model.Terminal(x.state)
 	s.Truncated = !s.Terminated && x.steps == l.limit
 	x.over = s.Terminated || s.Truncated
+	if l.task.Dives != nil {
+		l.dive(x, from, int(action))
+	}
 	return s, nil
 }
 

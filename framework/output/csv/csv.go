@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"io"
 	"iter"
+	"math"
 	"strconv"
 
 	"github.com/rlrun/rlrun/framework/output"
@@ -53,20 +54,26 @@ func WriteCurves(w io.Writer, s *result.Summary) error {
 }
 
 // WriteSummary writes one line for every row of the summary. The difference
-// columns compare with the experiment's first agent and are empty for it. If the
+// columns compare with the experiment's first agent and are empty for it. The median is inf if that
+// of the runs is censored. If the
 // summary is mixed, a last column "programs" says so.
 func WriteSummary(w io.Writer, s *result.Summary) error {
 	c := newTable(w, s, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
-		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high")
+		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high", "median", "censored")
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		var diff, low, high string
 		if d := r.Difference; d != nil {
 			diff, low, high = result.CSVNumber(d.Mean), result.CSVNumber(d.Low), result.CSVNumber(d.High)
 		}
+		median := result.CSVNumber(r.Median)
+		if math.IsInf(r.Median, 1) {
+			median = "inf"
+		}
 		c.row(r.Environment, r.Agent, string(r.Metric), strconv.Itoa(r.N), strconv.Itoa(r.Failed),
 			result.CSVNumber(r.Mean), result.CSVNumber(r.StdErr), result.CSVNumber(r.Low), result.CSVNumber(r.High),
-			result.CSVNumber(r.IQM), result.CSVNumber(r.IQMLow), result.CSVNumber(r.IQMHigh), diff, low, high)
+			result.CSVNumber(r.IQM), result.CSVNumber(r.IQMLow), result.CSVNumber(r.IQMHigh), diff, low, high,
+			median, strconv.Itoa(len(r.Censored)))
 	}
 	return c.close()
 }

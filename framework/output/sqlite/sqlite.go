@@ -243,11 +243,8 @@ func (in *inserter) record(r *result.Record) {
 }
 
 func (in *inserter) outcomes(r *result.Row) {
-	for i, run := range r.Runs {
-		in.row("outcomes", r.Environment, r.Agent, run, string(r.Metric), r.Values[i])
-	}
-	for _, run := range r.Without {
-		in.row("outcomes", r.Environment, r.Agent, run, string(r.Metric), math.NaN())
+	for run, value := range r.Outcomes() {
+		in.row("outcomes", r.Environment, r.Agent, run, string(r.Metric), value)
 	}
 }
 

@@ -85,11 +85,8 @@ func outcomeRows(s *output.Results) iter.Seq2[[]outcomeRow, error] {
 		for i := range s.Summary.Rows {
 			r := &s.Summary.Rows[i]
 			var rows []outcomeRow
-			for k, run := range r.Runs {
-				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), r.Values[k]})
-			}
-			for _, run := range r.Without { // not known
-				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), math.NaN()})
+			for run, value := range r.Outcomes() {
+				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), value})
 			}
 			if !yield(rows, nil) {
 				return

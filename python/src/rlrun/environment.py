@@ -113,14 +113,15 @@ class Metric:
     ``name`` consists of lower-case letters, digits and underscores, a letter first.
     ``better`` is "higher", "lower" or empty. ``total`` says how the values of a run
     are summed up: empty for the mean over steps, "last" for the last value, "sum"
-    for the sum. For mean and sum each value is that of the steps since the last call of measure.
+    for the sum, "time" for the last value, the time of an event in a unit of "steps" or "episodes": a run
+    without it is censored, and counts with its length. For mean and sum each value is that of the steps since the last call of measure.
     """
 
     name: str
     unit: str = ""
     doc: str = ""
     better: Literal["", "higher", "lower"] = ""
-    total: Literal["", "last", "sum"] = ""
+    total: Literal["", "last", "sum", "time"] = ""
 
     def to_proto(self) -> pb.Metric:
         """Return the metric as a message."""

@@ -94,8 +94,8 @@ class Results:
     def summary(self) -> pd.DataFrame:
         """summary.csv: a row per environment, agent and metric, in the order of the config.
 
-        It has n (ok runs), failed, mean, stderr, ci_low, ci_high, the interquartile mean iqm with its interval, and the
-        difference to the first agent, run by run.
+        It has n (ok runs), failed, mean, stderr, ci_low, ci_high, the interquartile mean iqm with its interval, the
+        difference to the first agent, run by run, the median, and of times how many runs are censored.
         """
         path = self._file("summary.csv")
         if not path.exists():

@@ -233,8 +233,9 @@ const outcomeKeys = `
   files                files made from the records, in the output directory
   summary              a row for each environment, agent and metric: environment,
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
-                       iqm, iqm_ci_low, iqm_ci_high, difference (to the first
-                       agent, run by run: n, mean, stderr, ci_low, ci_high)
+                       iqm, iqm_ci_low, iqm_ci_high, median, censored (numbers of
+                       the runs, of a time), difference (to the first agent, run
+                       by run: n, mean, stderr, ci_low, ci_high)
   failures             environment, agent, run, steps, error; of the runs given up,
                        only the first of each environment and agent
   until                the sequential test of each pair (compare.until):

@@ -922,7 +922,8 @@ type Metric struct {
 	Doc    string                 `protobuf:"bytes,3,opt,name=doc,proto3" json:"doc,omitempty"`       // a sentence for people
 	Better string                 `protobuf:"bytes,4,opt,name=better,proto3" json:"better,omitempty"` // "higher" or "lower"; empty: neither
 	// How the values of a run are summed up: "last", the last one; "sum", their sum, each
-	// being what came since the last call; empty: their mean.
+	// being what came since the last call; "time", the last one, in a unit of "steps" or
+	// "episodes", and a run without it counts with its length; empty: their mean.
 	Total         string `protobuf:"bytes,5,opt,name=total,proto3" json:"total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
