@@ -67,7 +67,7 @@ func (r *recorder) measure(ctx context.Context) error {
 	return nil
 }
 
-// addTo adds the curves of a lane that are to be recorded and ever had a value. Of a time the lack of one is known, too.
+// addTo adds the curves of a lane that are to be recorded and ever had a value. A time that has none is censored, and has a curve.
 func (x *meter) addTo(curves map[result.Metric][]float64, lane int) {
 	n := len(x.measures.Metrics)
 	for m, metric := range x.measures.Metrics {

@@ -237,8 +237,8 @@ func (e Estimate) String() string {
 }
 
 // Cell is a metric of an agent in an environment as tables show it: the mean over runs with
-// half of its interval, and of how many runs it is if not of all that ended well. Of a time with censored runs it
-// has the median, too, unless half of the runs are censored. "not known":
+// half of its interval, and of how many runs it is if not of all that ended well. If runs are censored it has
+// the median, unless they are half of the runs. "not known":
 // no run has a value. "overflow": values are too large. Empty: no run ended well.
 func (s *Summary) Cell(environment, agent string, m Metric) string {
 	r, c := s.Row(environment, agent, m), s.Count(environment, agent)

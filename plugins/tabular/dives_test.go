@@ -29,8 +29,8 @@ func dived(t *testing.T, env *lanes, episodes int, act func(state int) int) (bad
 	return dst[0], dst[1]
 }
 
-// Who always dives right has solved DeepSea with the first episode that counts. Random actions do not in a few episodes.
-// A run begins anew. Who dives left first and then right has with the n-th episode, k/n < 0.9 after k bad ones.
+// A policy that always dives right solves DeepSea with the first episode that counts. Random actions do not in a few
+// episodes. A run begins anew. A policy that dives left in k episodes and then right solves it with the first n with k/n < 0.9.
 func TestSolvedAt(t *testing.T) {
 	for params, first := range map[string]float64{`{"mapped":true}`: 1, `{}`: 1, `{"mapped":true,"stochastic":true}`: 100} {
 		env := open(t, "deepsea", params, 1)

@@ -54,8 +54,8 @@ func WriteCurves(w io.Writer, s *result.Summary) error {
 }
 
 // WriteSummary writes one line for every row of the summary. The difference
-// columns compare with the experiment's first agent and are empty for it. The median is inf if that
-// of the runs is censored. If the
+// columns compare with the experiment's first agent and are empty for it. An infinite median is
+// written as inf. If the
 // summary is mixed, a last column "programs" says so.
 func WriteSummary(w io.Writer, s *result.Summary) error {
 	c := newTable(w, s, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
