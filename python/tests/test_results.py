@@ -92,7 +92,7 @@ def test_steps_to(directory: Path) -> None:
     with pytest.raises(ValueError, match="no level for the environment 'two arms'"):
         results.steps_to("reward", {"chain": 1})
     for level in (math.nan, {"chain": 1.0, "two arms": np.float32("nan")}):
-        with pytest.raises(ValueError, match="the level for the environment '.*' is NaN"):
+        with pytest.raises(ValueError, match=r"the level for the environment '.*' is NaN"):
             results.steps_to("reward", level)
     with pytest.raises(TypeError, match=r"rlrun\.Results\.steps_to: level is 'high', must be"):
         results.steps_to("reward", "high")  # type: ignore[arg-type]

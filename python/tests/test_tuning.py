@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rlrun
+from rlrun import _commands
 from rlrun._sensitivity import _measures
 from rlrun.tuning import _every, _ordered, _Range, _Search, _settings
 
@@ -272,6 +273,51 @@ def test_classes_and_failing_settings(tmp_path):
     failed = found.trials.query("arm >= 2")
     assert (failed["state"] == "failed").all()
     assert found.best["fixed"]["arm"] == found.trials.query("arm < 2")["arm"].max()
+
+
+@pytest.mark.slow
+def test_settings_whose_runs_have_no_value_are_named(tmp_path):
+    """Action 2 stays for ever, so that no episode ends; the answer for the host has no NaN."""
+    model = tmp_path / "model.json"
+    model.write_text(
+        '{"S": 2, "A": 3, "terminal": [1], "transitions": [[0, 0, 1, 1], [0, 1, 1, 1], [0, 2, 0, 1]], '
+        '"rewards": [[0, 0, 1]]}'
+    )
+
+    class Fixed(rlrun.Agent):
+        def __init__(self, arm: int = 0) -> None:
+            self.arm = arm
+
+        def begin(self, spec, seed): ...
+        def select_action(self, observation):
+            return self.arm
+
+        def update(self, t): ...
+
+    c = {
+        "environments": [{"plugin": "model", "params": {"file": str(model)}}],
+        "agents": [{"plugin": Fixed, "name": "fixed"}],
+        "runs": 2,
+        "steps": 30,
+        "episodes": 5,
+        "output": str(tmp_path / "out"),
+        "tune": {"trials": 3, "runs": 2, "agents": {"fixed": {"arm": {"low": 0, "high": 2, "integer": True}}}},
+    }
+    answer = _commands._tune(c, progress=False, lock="")
+    assert "1 of them failed and could not be chosen, the first: 2 of 2 runs have no reward" in answer["text"]
+    assert "raise steps" in answer["text"]
+    json.dumps(answer, allow_nan=False, default=str)
+    assert sorted(str(t["score"]) for t in answer["json"]["trials"]) == ["0.0", "1.0", "None"]
+
+
+@pytest.mark.slow
+def test_a_metric_that_must_be_listed_is_compared(tmp_path):
+    c = config(
+        trials=2, runs=2, metric="simple_regret", agents={"bandit": {"policy.epsilon": {"low": 0.1, "high": 0.9}}}
+    )
+    c |= {"environments": ["bernoulli-bandit"], "steps": 50}
+    c["agents"] = [{"plugin": "bandit", "params": {"policy": {"kind": "epsilon-greedy"}}}]
+    assert "bandit: simple_regret 0." in repr(rlrun.tune(c, output=tmp_path, progress=False))
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ def _tune(config: dict[str, Any], progress: bool, lock: str) -> dict[str, Any]:
             "settings": t.settings,
             "state": t.state,
             "runs": t.runs,
-            "score": t.score,
+            "score": _known(t.score),
         }
         for t in found.tried
     ]
@@ -65,4 +65,4 @@ def main() -> None:
         answer = {"usage": str(e)}
     except (ImportError, OSError) as e:
         answer = {"failed": str(e)}
-    json.dump(answer, sys.stdout, default=str)
+    json.dump(answer, sys.stdout, default=str, allow_nan=False)

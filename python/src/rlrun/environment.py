@@ -114,7 +114,8 @@ class Metric:
     ``better`` is "higher", "lower" or empty. ``total`` says how the values of a run
     are summed up: empty for the mean over steps, "last" for the last value, "sum"
     for the sum, "time" for the last value, the time of an event in a unit of "steps" or "episodes": a run
-    without it is censored, and counts with its length. For mean and sum each value is that of the steps since the last call of measure.
+    without it is censored, and counts with its length. For mean and sum each value is that of the steps
+    since the last call of measure.
     """
 
     name: str

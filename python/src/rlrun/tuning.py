@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 ASKS = 100
 """How often Optuna is asked for a setting that was not tried."""
 
+UNASKED = {"episode_rate", "episode_regret", "simple_regret", "recommendation_error"}
+"""Metrics that are recorded only where a config lists them."""
+
 LISTED = 10_000
 """Most settings that are listed, to find those that were not tried."""
 
@@ -97,6 +100,8 @@ class Tuning:
             values = ", ".join(f"{key}: {_short(value)}" for key, value in settings.items())
             found = f"the best of {len(trials)} settings, found with {_runs(trials):,} runs in each environment"
             lines += [f"{agent}: {values}", f"  {found}"]
+            if failed := [t for t in trials if t.state == "failed"]:
+                lines.append(f"  {len(failed)} of them failed and could not be chosen, the first: {failed[0].error}")
         count = int(self.results.runs.groupby(["environment", "agent"]).size().max())
         lines.append(f"On {count:,} fresh runs of each agent:")
         rows = self.results.summary.query("metric == @self.metric")
@@ -161,6 +166,9 @@ def tune(
         search.agent(label, agents[label].settings, label) if label in agents else search.components[label]
         for label in search.components
     ]
+    record = final.get("record", {})
+    if search.metric in UNASKED and "metrics" not in record:
+        final["record"] = {**record, "metrics": ["reward", search.metric]}
     results = _run(final, directory / "evaluation", progress, flags)
     found = Tuning(directory, tried, results, search.metric)
     replace(directory / "trials.csv", found.trials.to_csv(index=False).encode())
@@ -442,7 +450,13 @@ class _Search:
         self.scale = self.scale or Goodness.of(results, self.metric)  # of the first stage, which has several agents
         scores = self.scale.runs(results)
         ended = scores.groupby("agent").size()
-        means = scores.groupby("agent")["value"].mean()[ended == runs * results.runs["environment"].nunique()]
+        planned = runs * results.runs["environment"].nunique()
+        means = scores.groupby("agent")["value"].mean()[ended == planned]
+        for label, t in labels.items():
+            if label not in means and not t.error:
+                t.error = f"{planned - ended.get(label, 0)} of {planned} runs have no {self.metric}"
+                if "episodes" in self.config:
+                    t.error += ": they made all their steps before their last episode ended, so raise steps"
         return {(labels[label].agent, labels[label].number): float(mean) for label, mean in means.items()}
 
     def agent(self, label: str, settings: Settings, name: str) -> dict[str, Any]:
