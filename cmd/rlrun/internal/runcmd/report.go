@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/output/costs"
@@ -87,6 +88,11 @@ func sorted(s *result.Summary, by result.Metric, top int) error {
 	has := s.AllMetrics()
 	if by != "" && !slices.Contains(has, by) {
 		return cli.Usagef("--sort: no run has the metric %s; recorded are: %s", by, metric.Names(has))
+	}
+	if by != "" {
+		if err := compare.CheckMetric(s.Meta.Define(by)); err != nil {
+			return cli.Usagef("--sort: %w", err)
+		}
 	}
 	s.SortBy, s.Top = by, top
 	return nil
