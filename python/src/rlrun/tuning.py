@@ -108,7 +108,10 @@ class Tuning:
         for _, row in rows.iterrows():
             lines.append(f"  {row['environment']}, {row['agent']}: {self.metric} {_estimate(row)}")
         if rows["agent"].nunique() > 1:
-            lines.append(repr(self.compare()))
+            try:
+                lines.append(repr(self.compare()))
+            except ValueError as e:  # an agent has no value of the metric
+                lines.append(str(e))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -447,16 +450,18 @@ class _Search:
             labels[label].error = errors.iloc[0]
         if not (results.runs["status"] == "ok").any():
             return {}
-        self.scale = self.scale or Goodness.of(results, self.metric)  # of the first stage, which has several agents
-        scores = self.scale.runs(results)
-        ended = scores.groupby("agent").size()
+        values = results.outcomes[results.outcomes["metric"] == self.metric].groupby("agent")["value"].count()
         planned = runs * results.runs["environment"].nunique()
-        means = scores.groupby("agent")["value"].mean()[ended == planned]
         for label, t in labels.items():
-            if label not in means and not t.error:
-                t.error = f"{planned - ended.get(label, 0)} of {planned} runs have no {self.metric}"
+            if (missing := planned - values.get(label, 0)) and not t.error:
+                t.error = f"{missing} of {planned} runs have no {self.metric}"
                 if "episodes" in self.config:
                     t.error += ": they made all their steps before their last episode ended, so raise steps"
+        if not values.any():
+            return {}
+        self.scale = self.scale or Goodness.of(results, self.metric)  # of the first stage, which has several agents
+        scores = self.scale.runs(results)
+        means = scores.groupby("agent")["value"].mean()[values[values == planned].index]
         return {(labels[label].agent, labels[label].number): float(mean) for label, mean in means.items()}
 
     def agent(self, label: str, settings: Settings, name: str) -> dict[str, Any]:
