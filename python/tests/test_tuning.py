@@ -321,7 +321,8 @@ def test_a_metric_that_must_be_listed_is_compared(tmp_path):
 
 
 @pytest.mark.slow
-def test_if_every_setting_fails_the_error_is_told(tmp_path):
+@pytest.mark.parametrize("trials", [2, 8])  # in one stage, and in several
+def test_if_every_setting_fails_the_error_is_told(tmp_path, trials):
     class Fails(rlrun.Agent):
         def __init__(self, x: float = 0) -> None: ...
         def begin(self, spec, seed): ...
@@ -330,7 +331,7 @@ def test_if_every_setting_fails_the_error_is_told(tmp_path):
 
         def update(self, t): ...
 
-    c = config(agents={"Fails": {"x": {"low": 0, "high": 1}}}, trials=2) | {"agents": [Fails]}
+    c = config(agents={"Fails": {"x": {"low": 0, "high": 1}}}, trials=trials) | {"agents": [Fails]}
     with pytest.raises(rlrun.ExperimentError, match=r"every setting of Fails .* the first: .*ValueError: boom"):
         rlrun.tune(c, output=tmp_path, progress=False)
 

@@ -411,8 +411,8 @@ class _Search:
                 else:
                     t.state = "failed"
             before = runs
-            if runs < self.runs:
-                left = list(self._better(left))
+            if runs < self.runs and not (left := list(self._better(left))):
+                break  # all of them failed
         for t in left:
             t.state = "complete" if t.state == "running" else t.state
         return reports
