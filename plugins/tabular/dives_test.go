@@ -1,7 +1,6 @@
 package tabular
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -79,7 +78,7 @@ func TestBadEpisodes(t *testing.T) {
 	}
 	for _, params := range []string{`{"empty":true}`, `{"continuing":true}`} {
 		if m := open(t, "deepsea", params, 1).Abilities().Measures; m != nil {
-			t.Error(fmt.Sprintf("%s has metrics", params))
+			t.Errorf("%s has metrics", params)
 		}
 	}
 }

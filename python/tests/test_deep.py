@@ -185,7 +185,7 @@ def test_a_bonus_is_the_error_by_the_mean_error_so_far(spec) -> None:
         return programs.notice(state, observations)
 
     def learn(state, batch):
-        one = networks.Batch(*(np.asarray(column[0]) for column in batch))
+        one = jax.tree.map(lambda column: np.asarray(column[0]), batch)
         bonuses = [0.7 * error(state, x) / np.sqrt(np.mean(squares)) for x in one.next_observations]
         plain = agent.design._replace(bonus=0.0)
         given = one._replace(rewards=np.float32(one.rewards + bonuses))
@@ -240,11 +240,11 @@ def test_the_loss_is_of_the_steps_that_are_learned_from(mask: float) -> None:
     made, learn = [], agent.programs.learn
 
     def look(state, batch):
-        one = networks.Batch(*(column[0] for column in batch))
+        one = jax.tree.map(lambda column: column[0], batch)
         weights = np.asarray(one.weights)
         each = one._replace(weights=np.ones_like(weights))
         errors = [
-            float(networks.loss(state.networks, agent.design, state, networks.Batch(*(c[[i]] for c in each))._replace(
+            float(networks.loss(state.networks, agent.design, state, jax.tree.map(lambda c, i=i: c[[i]], each)._replace(
                 weights=np.eye(agent.members, dtype=np.float32)[[k]])))
             for i, k in np.argwhere(weights)
         ]  # fmt: skip
