@@ -76,6 +76,7 @@ type sample struct {
 	ok, failed, givenUp int
 	vain                int   // runs that explored without learning
 	unended             int   // runs that reached the most steps before their last episode ended
+	whole               int   // episodes of the first of these to end, up to which curves are means of all runs
 	runs                []int // that are ok
 	programs            Spans // of the environment, in runs
 	outcomes            map[Metric]*outcomes
@@ -163,6 +164,9 @@ func (a *aggregator) add(s *sample, rec *Record) {
 	s.runs, s.programs = append(s.runs, rec.Run), s.programs.add(rec.Run, rec.Programs)
 	a.mixture.add(&a.meta, c, rec.Programs)
 	if a.unended(rec) {
+		if s.unended == 0 || rec.Episodes < s.whole {
+			s.whole = rec.Episodes
+		}
 		s.unended++
 	}
 	if a.meta.Episodes > 0 {
@@ -416,7 +420,7 @@ func (a *aggregator) summary() *Summary {
 					agent, env, s.vain, s.ok, vainRow))
 			}
 			if s.unended > 0 {
-				out.Notices = append(out.Notices, fmt.Sprintf("%d of %d runs of %s in %s made %d steps before %d episodes had ended: their curves end there, and they have no value in summaries and comparisons; give more steps",
+				out.Notices = append(out.Notices, fmt.Sprintf("%d of %d runs of %s in %s made %d steps before %d episodes had ended: curves end where the first of these does, and they have no value in summaries and comparisons; give more steps",
 					s.unended, s.ok, agent, env, a.meta.Steps, a.meta.Episodes))
 			}
 			if len(s.overflowed) > 0 {
@@ -434,6 +438,11 @@ func (a *aggregator) summary() *Summary {
 				}
 				out.Rows = append(out.Rows, row)
 				if points := s.curves[m]; points != nil {
+					for k, episode := range a.meta.Grid { // a mean over the runs that are left would be of a selection
+						if s.unended > 0 && episode > s.whole {
+							points[k] = stat.Moments{}
+						}
+					}
 					out.Curves = append(out.Curves, a.curve(env, agent, m, points))
 				}
 			}

@@ -374,6 +374,10 @@ func TestBudgetInEpisodes(t *testing.T) {
 			t.Errorf("%s: runs %v have values %v, want %v", m, row.Runs, row.Values, want)
 		}
 	}
+	// The curve is of all runs, so it ends where the first run has no further point.
+	if c := s.Curve("e", "a", Reward); c.Mean[0] != 3 || !math.IsNaN(c.Mean[1]) || !slices.Equal(c.Runs, []int{3, 0}) {
+		t.Errorf("curve %v of %v runs", c.Mean, c.Runs)
+	}
 	if want := "1 of 3 runs of a in e made 100 steps before 2 episodes had ended"; !slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, want) }) {
 		t.Errorf("no notice %q in %q", want, s.Notices)
 	}
