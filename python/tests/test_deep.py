@@ -523,7 +523,7 @@ def test_a_parameter_without_an_effect_is_refused(cls, given, says: str) -> None
 
 
 OTHERS = {
-    "target": 3, "double": True, "epsilon": 0.4, "epsilon_start": 0.8, "decay": 500, "behaviour": "z", "centred": False,
+    "target": 3, "double": True, "epsilon": 0.4, "epsilon_start": 0.8, "decay": 40, "behaviour": "z", "centred": False,
     "bonus_scale": 3.0,
 }  # fmt: skip
 
