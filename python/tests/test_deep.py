@@ -710,7 +710,6 @@ rlrun.serve(Told)
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="with masks the greedy policy of deep-bootstrap-q has actions that are not allowed")
 def test_keeps_every_rule(run, by_name) -> None:
     params = [f"--param={k}={json.dumps(v)}" for k, v in SMALL.items()]
     assert "keeps every rule" in run("plugin", "check", "--no-speed", "deep-bootstrap-q", *params)

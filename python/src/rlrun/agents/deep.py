@@ -144,6 +144,7 @@ class _Networks(rlrun.VectorAgent):
         )  # fmt: skip
         self.masks = spec.masks
         self.allowed = np.ones((lanes, self.action.n), np.bool_)  # in the step to come
+        self.now = np.zeros(lanes, np.int64)  # the state to which allowed belongs, where observations are discrete
         self.claims = column(np.float32, 2)[:, :, : 2 * (self.members > 1)]
         counts = (np.zeros(lanes, np.int64) for _ in range(7))
         self.steps, self.began, self.episodes, self.drawn, self.option, self.left, self.repeated = counts
@@ -561,6 +562,8 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
 
         An action is valued as one that the greedy policy follows. No policy is worth more in a member than its own.
         """
+        if isinstance(self.space, rlrun.Discrete):
+            self.now[lanes] = self._encoded(observations)
         values = self._values(lanes, observations).astype(np.float64)
         q, heads = self._among(lanes, values[:, :, 0]), values[:, :, 1:]
         n, members, actions = q.shape
@@ -609,8 +612,10 @@ class DeepBootstrapQ(_Networks, rlrun.VectorOptionAgent):
         return actions + self.action.start
 
     def greedy_policy(self, lane: int) -> NDArray[np.int64]:
-        """Return the best actions by the members' mean, in every state."""
+        """Return the best actions by the members' mean in every state, of the allowed ones where the lane is."""
         state = self._state(lane)
         q = np.asarray(self.programs.values(state.networks, state.prior, np.arange(self.design.inputs, dtype=np.int32)))
-        policy: NDArray[np.int64] = q[:, :, 0].mean(0).argmax(1) + self.action.start
+        mean = q[:, :, 0].mean(0)
+        mean[self.now[lane], ~self.allowed[lane]] = -np.inf
+        policy: NDArray[np.int64] = mean.argmax(1) + self.action.start
         return policy
