@@ -2,7 +2,6 @@ package modelagents
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -105,23 +104,8 @@ func TestKLWidths(t *testing.T) {
 	}
 }
 
-// Without uncertainty the plan is the model's, as that of UCRL2. With it no plan of 20 runs is
-// below the optimum: by the theorem a run fails with a probability of at most 0.05.
+// No plan of 20 runs is below the optimum: by the theorem a run fails with a probability of at most 0.05.
 func TestKLPlans(t *testing.T) {
-	x := newAgent(t, "kl-ucrl", `{"scaling":1e-9,"reward_low":0,"reward_high":1}`, continuing())
-	rng := rand.New(rand.NewPCG(1, 1))
-	for s := range 3 {
-		for a := range 2 {
-			for range 200 {
-				x.Counts.Update(s, a, rng.Float64(), rng.IntN(3))
-			}
-		}
-	}
-	sol := must.Get(mdp.SolveAverage(x.Counts.Empirical(), mdp.SolverConfig{}))(t)
-	x.Begin(0)
-	if p := x.Planner.(*modelbased.Extended); math.Abs(p.Gain-sol.Gain[0]) > 1/math.Sqrt(1201) {
-		t.Errorf("gain %v, want %v", p.Gain, sol.Gain[0])
-	}
 	if below, plans := tooGloomy(t, "kl-ucrl", `{}`, 20); below != 0 || plans < 20*12 {
 		t.Errorf("%d of %d plans are below the optimum", below, plans)
 	}

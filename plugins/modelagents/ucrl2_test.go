@@ -88,28 +88,32 @@ func TestExpectIsTheLinearProgram(t *testing.T) {
 // Without uncertainty the plan is the model's: the gain that of policy iteration to
 // the tolerance of the stopping rule.
 func TestIterationFindsTheGain(t *testing.T) {
-	x := newAgent(t, "ucrl2", `{"scaling":1e-9,"reward_low":0,"reward_high":1}`, continuing())
-	p := x.Planner.(*modelbased.Extended)
-	rng := rand.New(rand.NewPCG(1, 1))
-	for s := range 3 {
-		for a := range 2 {
-			for range 200 {
-				x.Counts.Update(s, a, rng.Float64(), rng.IntN(3))
+	for _, agent := range []string{"ucrl2", "kl-ucrl"} {
+		t.Run(agent, func(t *testing.T) {
+			x := newAgent(t, agent, `{"scaling":1e-9,"reward_low":0,"reward_high":1}`, continuing())
+			p := x.Planner.(*modelbased.Extended)
+			rng := rand.New(rand.NewPCG(1, 1))
+			for s := range 3 {
+				for a := range 2 {
+					for range 200 {
+						x.Counts.Update(s, a, rng.Float64(), rng.IntN(3))
+					}
+				}
 			}
-		}
-	}
-	sol := must.Get(mdp.SolveAverage(x.Counts.Empirical(), mdp.SolverConfig{}))(t)
-	x.Begin(0)
-	if tolerance := 1 / math.Sqrt(1201); math.Abs(p.Gain-sol.Gain[0]) > tolerance {
-		t.Errorf("gain %v, want %v", p.Gain, sol.Gain[0])
-	}
-	if slices.Min(p.Value) != 0 {
-		t.Errorf("values %v drift away", p.Value)
-	}
-	for s, a := range sol.Policy {
-		if p.Policy[s] != a {
-			t.Errorf("state %d: action %d, want %d", s, p.Policy[s], a)
-		}
+			sol := must.Get(mdp.SolveAverage(x.Counts.Empirical(), mdp.SolverConfig{}))(t)
+			x.Begin(0)
+			if tolerance := 1 / math.Sqrt(1201); math.Abs(p.Gain-sol.Gain[0]) > tolerance {
+				t.Errorf("gain %v, want %v", p.Gain, sol.Gain[0])
+			}
+			if slices.Min(p.Value) != 0 {
+				t.Errorf("values %v drift away", p.Value)
+			}
+			for s, a := range sol.Policy {
+				if p.Policy[s] != a {
+					t.Errorf("state %d: action %d, want %d", s, p.Policy[s], a)
+				}
+			}
+		})
 	}
 }
 

@@ -306,6 +306,9 @@ def test_settings_whose_runs_have_no_value_are_named(tmp_path):
     answer = _commands._tune(c, progress=False, lock="")
     assert "1 of them failed and could not be chosen, the first: 2 of 2 runs have no reward" in answer["text"]
     assert "raise steps" in answer["text"]
+    c["agents"].append({"plugin": Fixed, "name": "stays", "params": {"arm": 2}})
+    c["output"] = str(tmp_path / "two")
+    assert "stays: reward not known" in _commands._tune(c, progress=False, lock="")["text"]
     json.dumps(answer, allow_nan=False, default=str)
     assert sorted(str(t["score"]) for t in answer["json"]["trials"]) == ["0.0", "1.0", "None"]
 

@@ -267,7 +267,12 @@ _MIXED = "Mixed: runs were made by different programs: "
 
 
 def _estimate(row: Mapping[str, float]) -> str:
-    """Return a mean with all digits that its interval has, ± half of the interval if there is one."""
+    """Return a mean with all digits that its interval has, ± half of the interval if there is one.
+
+    A mean of no runs is not known.
+    """
+    if row["n"] == 0:
+        return "not known"
     mean, half = row["mean"], (row["ci_high"] - row["ci_low"]) / 2
     if not half > 0:
         return f"{mean:.4g}"

@@ -105,9 +105,10 @@ class Tuning:
         count = int(self.results.runs.groupby(["environment", "agent"]).size().max())
         lines.append(f"On {count:,} fresh runs of each agent:")
         rows = self.results.summary.query("metric == @self.metric")
-        for _, row in rows.iterrows():
-            lines.append(f"  {row['environment']}, {row['agent']}: {self.metric} {_estimate(row)}")
-        if rows["agent"].nunique() > 1:
+        known = {(row["environment"], row["agent"]): _estimate(row) for _, row in rows.iterrows()}
+        for environment, agent in self.results.runs.groupby(["environment", "agent"], sort=False).groups:
+            lines.append(f"  {environment}, {agent}: {self.metric} {known.get((environment, agent), 'not known')}")
+        if self.results.runs["agent"].nunique() > 1:
             try:
                 lines.append(repr(self.compare()))
             except ValueError as e:  # an agent has no value of the metric
