@@ -687,7 +687,8 @@ def test_an_estimate_has_the_digits_of_its_interval() -> None:
     cases = [(1e9, 0.21, "1000000000 ± 0.21"), (2.5, math.nan, "2.5"), (0.0, 0.5, "0 ± 0.5"), (7.25, 0, "7.25")]
     cases += [(123.456, 0.0123, "123.456 ± 0.012"), (1.5, 100, "1.5 ± 1e+02"), (83.4111, 9.2, "83.41 ± 9.2")]
     for mean, half, text in cases:
-        assert _estimate({"mean": mean, "ci_low": mean - half, "ci_high": mean + half}) == text
+        assert _estimate({"n": 5, "mean": mean, "ci_low": mean - half, "ci_high": mean + half}) == text
+    assert _estimate({"n": 0, "mean": math.nan, "ci_low": math.nan, "ci_high": math.nan}) == "not known"
 
 
 def test_figures_and_tables(tmp_path: Path) -> None:

@@ -182,6 +182,7 @@ def experiment(stairs: str, environment: str, agent: str, runs: int = 3, **param
     return rlrun.run(config, output=Path(stairs).parent / f"{environment}-{agent}", progress=False)
 
 
+@pytest.mark.slow
 def test_a_batch_is_its_copies_and_agents_climb(program, stairs: str) -> None:
     want: Any = None
     for environment in ("Stairs", "VectorStairs"):
@@ -194,6 +195,7 @@ def test_a_batch_is_its_copies_and_agents_climb(program, stairs: str) -> None:
     assert len(experiment(stairs, "Stairs", "q-learning").runs) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bug", "message"),
     [
@@ -278,6 +280,7 @@ class InInfo(gymnasium.Wrapper[Any, Any, Any, Any]):
         return both["observation"], *rest
 
 
+@pytest.mark.slow
 def test_of_gymnasium(program, run, tmp_path: Path) -> None:
     (tmp_path / "boards.py").write_text(
         f"import gymnasium, sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
