@@ -132,7 +132,8 @@ echo "one process, for comparison"
 time "$rlrun" run "$S/exp.yaml" --out "$S/one" --quiet
 echo "20 tasks on 6 cores, in two arrays"
 out=$S/out
-"$rlrun" submit "$S/exp.yaml" --to slurm --tasks 20 --cpus 1 --time 10m --slurm mem=100 --out "$out"
+submit() { "$rlrun" submit "$S/exp.yaml" --to slurm --tasks 20 --cpus 1 --time 10m --slurm mem=100 --out "$out" "$@"; }
+submit
 read -r array second _ <<<"$(sed -n '/"jobs"/,/]/p' "$out/submit/submission.json" | tr -dc '0-9\n' | xargs)"
 running() { squeue -h -t running -o %i -j "$array" | grep -q .; }
 until_true 60 "a task runs" running
@@ -167,7 +168,7 @@ for attempt in 1 2 3; do
   if complete; then break; fi
   echo "submit again ($attempt):"
   "$rlrun" status "$out" | tail -n 4
-  "$rlrun" submit --missing "$out" --trust
+  submit --missing
 done
 grep -l restarted "$out"/provenance/shard-*.json >/dev/null || die "no task was requeued"
 complete || die "runs are missing"

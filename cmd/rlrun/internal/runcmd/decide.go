@@ -83,7 +83,7 @@ func decide(cmd *cobra.Command, dir string, asJSON bool) error {
 	if open == 0 {
 		what = "no comparison is open, but agents that are compared with no other one lack runs"
 	}
-	return cli.Open(fmt.Errorf("%s: start the shards again, or rlrun submit --missing %s", what, quoted))
+	return cli.Open(fmt.Errorf("%s: start the shards again, or rlrun submit CONFIG --missing", what))
 }
 
 // decision is the answer of --json.

@@ -147,7 +147,7 @@ func missingShards(x *store.Experiment) (string, error) {
 	dir := cli.ShellQuote([]string{x.Dir.Path})
 	again := "rlrun run CONFIG --shard I/N"
 	if _, err := os.Stat(filepath.Join(x.Dir.Path, "submit")); err == nil {
-		again = "rlrun submit --missing " + dir
+		again = "rlrun submit CONFIG --missing"
 	}
 	return fmt.Sprintf("%s of %d %s runs: start %s again with %s; if a machine wrote to a directory of its own, copy that directory's runs/*.jsonl to %s/runs/",
 		cli.Plural(len(numbers), "shard ", "shards ")+plan.Ranges(numbers), shards[0].Of,
@@ -170,29 +170,4 @@ func otherShards(err error) error { return cli.Usagef("%w; use the same number, 
 func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*run.Runner, error) {
 	o := runOptions{shard: "-", lock: lock, yes: yes}
 	return o.prepare(app, cmd, name)
-}
-
-// CheckFrom refuses a config in a results directory that names programs which the user has not
-// named. It starts nothing. lock is the lock file that the plugins are held to, if any. It
-// says whether plugins are programs at all.
-func CheckFrom(app *host.App, dir string, p *plan.Plan, lock string) (programs bool, err error) {
-	plugins, err := app.Catalogue()
-	if err == nil {
-		err = plugins.UseLock(lock, "-")
-	}
-	if err != nil {
-		return false, err
-	}
-	plugins.From(dir)
-	for _, comp := range slices.Concat(p.Environments, p.Agents) {
-		found, _, err := plugins.Resolve(comp)
-		if err == nil {
-			_, err = plugins.Remote(comp)
-		}
-		if err != nil {
-			return false, cli.Usage(err)
-		}
-		programs = programs || !found.Bundled
-	}
-	return programs, nil
 }

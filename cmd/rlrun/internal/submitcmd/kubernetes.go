@@ -96,7 +96,7 @@ func (kubernetes) submit(ctx context.Context, s *submission, _, stderr io.Writer
 	if err != nil {
 		return nil, nil, err
 	}
-	if there != "" && !s.resubmit {
+	if there != "" && !s.missing {
 		return nil, nil, cli.Usagef("Kubernetes has a Job %s already: choose another output directory with --out, or remove it with kubectl delete job %[1]s", s.label())
 	}
 	if there != "" { // a Job's template cannot be changed, and shards that are done end at once

@@ -71,7 +71,7 @@ func (parallel) submit(ctx context.Context, s *submission, out, stderr io.Writer
 	cli.StopTogether(cmd)
 	err = cmd.Run()
 	if cause := context.Cause(ctx); cause != nil {
-		return []string{"parallel"}, nil, fmt.Errorf("%w: go on with rlrun submit --missing %s", cause, quote(s.Dir))
+		return []string{"parallel"}, nil, fmt.Errorf("%w: go on with the same command and --missing", cause)
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -81,5 +81,5 @@ func (parallel) submit(ctx context.Context, s *submission, out, stderr io.Writer
 	if list, err := lacking(s.Dir, s.Tasks); err == nil && len(list) > 0 {
 		left = fmt.Sprintf(": %s of %d lack or failed runs", plan.Ranges(list), s.Tasks)
 	}
-	return []string{"parallel"}, nil, fmt.Errorf("not all shards were done (%s)%s; go on with rlrun submit --missing %s", s.path("parallel.log"), left, quote(s.Dir))
+	return []string{"parallel"}, nil, fmt.Errorf("not all shards were done (%s)%s; go on with the same command and --missing", s.path("parallel.log"), left)
 }

@@ -119,7 +119,7 @@ func (slurm) files(s *submission) (files []file) {
 	data := map[string]any{
 		"Name": "rlrun-" + s.Name, "Options": options, "Cpus": fmt.Sprint(s.Cpus), "Time": slurmTime(s.Time), "Signal": int(s.limit().Seconds()),
 		"WorkDir": quote(s.WorkDir), "Staged": s.Staged, "Decide": s.decide(), "Open": cli.StatusOpen, "Report": s.report(),
-		"Again": quote(s.Rlrun, "submit", "--missing", s.Dir, "--trust"),
+		"Again": s.nextStage(),
 	}
 	for _, a := range s.arrays() {
 		shard, indices := "$SLURM_ARRAY_TASK_ID", plan.Ranges(a.indices)
@@ -135,6 +135,21 @@ func (slurm) files(s *submission) (files []file) {
 	}
 	data["Name"], data["Log"] = "rlrun-"+s.Name+"-report", logs+"report.log"
 	return append(files, render("slurm", "report.sh", data))
+}
+
+// nextStage is the command line that submits the shards of the next stage.
+func (s *submission) nextStage() string {
+	flags := []string{"--missing", "--to", "slurm", "--rlrun", s.Rlrun, "--cpus", strconv.Itoa(s.Cpus)}
+	if s.Time > 0 {
+		flags = append(flags, "--time", s.Time.String())
+	}
+	if s.AtOnce > 0 {
+		flags = append(flags, "--at-once", strconv.Itoa(s.AtOnce))
+	}
+	for _, option := range s.Slurm {
+		flags = append(flags, "--slurm", option)
+	}
+	return s.command("submit", flags...)
 }
 
 // timeLimit is a flag's value: a time as Go or as Slurm writes it.
@@ -212,7 +227,7 @@ func (slurm) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jo
 			err = fmt.Errorf("%w; the largest array is MaxArraySize of scontrol show config: take fewer --tasks, and more --cpus", err)
 		}
 		if err != nil && len(jobs) > 0 {
-			err = fmt.Errorf("the shards before %d are submitted (jobs %s), the others are not: %w; go on with rlrun submit --missing %s", a.first+a.indices[0], strings.Join(jobs, ", "), err, quote(s.Dir))
+			err = fmt.Errorf("the shards before %d are submitted (jobs %s), the others are not: %w; go on with the same command and --missing", a.first+a.indices[0], strings.Join(jobs, ", "), err)
 		}
 		if err != nil {
 			return jobs, nil, err

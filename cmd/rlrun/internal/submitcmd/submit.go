@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/plan"
@@ -52,9 +51,8 @@ parallel).
 Slurm takes arrays of up to MaxArraySize tasks: more tasks become several arrays. With
 --at-once each array waits for the one before.
 
---missing DIR submits the shards that lack runs again, with the flags of the first
-submission; flags given now replace those. Shards that are still in Slurm's queue
-are left out.
+--missing submits again the shards that lack runs: repeat the command of the first
+submission and add it. Shards that are still in Slurm's queue are left out.
 
 --json:
   output, to, tasks    the output directory; the scheduler; N
@@ -63,36 +61,41 @@ are left out.
   jobs                 the scheduler's identifiers of the jobs; empty if none
   watch                commands that show the progress`
 
-// submission is what a user asked for. It is kept in DIR/submit for --missing.
+// submission is what a user asked for.
 type submission struct {
-	To      string        `json:"to"`
-	Name    string        `json:"name"`
-	Tasks   int           `json:"tasks"`
-	Cpus    int           `json:"cpus"`
-	Time    time.Duration `json:"time,omitempty"`
-	AtOnce  int           `json:"at_once,omitempty"` // tasks at a time; 0: any number
-	Dir     string        `json:"dir"`               // output directory, absolute
-	WorkDir string        `json:"working_directory"` // of rlrun submit: relative paths of plugins begin here
-	Rlrun   string        `json:"rlrun"`
-	Lock    string        `json:"lock,omitempty"`
-	Slurm   []string      `json:"slurm,omitempty"`
-	Hosts   string        `json:"hosts,omitempty"`
-	Image   string        `json:"image,omitempty"`
-	Claim   string        `json:"claim,omitempty"`
-	Mixed   bool          `json:"mixed,omitempty"`
-	Yes     bool          `json:"yes,omitempty"`
-	Trust   bool          `json:"trust,omitempty"`
-	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
-	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found, for ssh, which passes no variables
-	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
+	To      string
+	Name    string
+	Cpus    int
+	Time    time.Duration
+	AtOnce  int    // tasks at a time; 0: any number
+	Dir     string // output directory, absolute
+	WorkDir string // of rlrun submit: relative paths of plugins begin here
+	Rlrun   string
+	Lock    string
+	Slurm   []string
+	Hosts   string
+	Image   string
+	Claim   string
+	Mixed   bool
+	Yes     bool
+	Trust   bool
+	Staged  bool     // until: decided: rlrun decide after every stage
+	Env     []string // NAME=VALUE: where plugins are found, for ssh, which passes no variables
+	kept
+
+	config  string   // text of the resolved config
+	shards  []int    // to submit, increasing
+	largest int      // number of tasks that an array of Slurm may have
+	queued  []string // of Jobs, those that are in the queue; they do other shards
+	missing bool     // whether it is --missing
+}
+
+// kept is what DIR/submit keeps of a submission for --missing.
+type kept struct {
+	Tasks int      `json:"tasks"`
+	Jobs  []string `json:"jobs,omitempty"` // that the scheduler was given, the arrays and reports in turn
 	// First is the shard that index 0 of a job array stands for, by job, where it is not shard 0.
 	First map[string]int `json:"first_shards,omitempty"`
-
-	config   string   // text of the resolved config
-	shards   []int    // to submit, increasing
-	largest  int      // number of tasks that an array of Slurm may have
-	queued   []string // of Jobs, those that are in the queue; they do other shards
-	resubmit bool     // whether it is --missing
 }
 
 // file is one that a target writes into DIR/submit.
@@ -119,7 +122,6 @@ var targets = map[string]target{"slurm": slurm{}, "kubernetes": kubernetes{}, "p
 // New returns the command rlrun submit.
 func New(app *host.App) *cobra.Command {
 	var s submission
-	var missing string
 	var onlyPrint, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "submit CONFIG --to slurm|kubernetes|parallel",
@@ -127,22 +129,11 @@ func New(app *host.App) *cobra.Command {
 		Long:  help,
 		Example: `  rlrun submit exp.yaml --to slurm --tasks 50 --cpus 4 --time 2h --slurm partition=cpu
   rlrun submit exp.yaml --to slurm --print
-  rlrun submit --missing results/exp
+  rlrun submit exp.yaml --to slurm --tasks 50 --cpus 4 --missing
   rlrun submit exp.yaml --to parallel --hosts hosts.txt`,
-		Args: cli.Arguments(0, "a config file"),
+		Args: cli.Arguments(1, "a config file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			switch {
-			case missing != "" && len(args) > 0:
-				return cli.Usagef("--missing takes the config of the first submission: leave out %s", args[0])
-			case missing != "":
-				err = cli.Abandon(cmd.Context(), func() error { return s.again(app, cmd, missing) })
-			case len(args) == 0:
-				return cli.Usagef("%s needs a config file, or --missing DIR (see %[1]s --help)", cmd.CommandPath())
-			default:
-				err = cli.Abandon(cmd.Context(), func() error { return s.first(app, cmd, args[0]) })
-			}
-			if err != nil {
+			if err := cli.Abandon(cmd.Context(), func() error { return s.prepare(app, cmd, args[0]) }); err != nil {
 				return err
 			}
 			if len(s.shards) == 0 {
@@ -175,14 +166,13 @@ func New(app *host.App) *cobra.Command {
 	fs.StringVar(&s.Rlrun, "rlrun", "", "`PROGRAM` to run on the machines (default this one)")
 	fs.BoolVar(&s.Mixed, "mixed", false, "accept runs of other programs (rlrun run --mixed)")
 	fs.BoolVar(&s.Yes, "yes", false, "allow more than 10,000 pairs of environment and agent (rlrun run --yes)")
-	fs.BoolVar(&s.Trust, "trust", false, "read pickled agents in shards, which runs code; with --missing: take programs, options and plugins from DIR")
+	fs.BoolVar(&s.Trust, "trust", false, "read pickled agents in shards, which runs code")
 	fs.BoolVar(&onlyPrint, "print", false, "print the scripts; write and submit nothing")
-	fs.StringVar(&missing, "missing", "", "submit again the shards of `DIR` that lack runs")
+	fs.BoolVar(&s.missing, "missing", false, "submit again the shards that lack runs")
 	fs.StringVar(&s.Lock, "lock", "", "lock `FILE` that plugins must agree with (default as rlrun run)")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	config.Flags(fs)
 	cli.Must(cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"slurm", "kubernetes", "parallel"}, cobra.ShellCompDirectiveNoFileComp)))
-	cli.Must(cmd.MarkFlagDirname("missing"))
 	return cmd
 }
 
@@ -214,8 +204,8 @@ func (s *submission) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// first prepares the submission of a config.
-func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err error) {
+// prepare prepares the submission of a config.
+func (s *submission) prepare(app *host.App, cmd *cobra.Command, name string) (err error) {
 	if err := s.checkFlags(cmd); err != nil {
 		return err
 	}
@@ -229,7 +219,12 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 		return err
 	}
 	s.Name = result.Slug(x.Plan.Config.Name)
-	if err := s.setTasks(cmd, x); err != nil {
+	if s.missing {
+		err = s.again(cmd)
+	} else {
+		err = s.setTasks(cmd, x)
+	}
+	if err != nil {
 		return err
 	}
 	if x.Plan.Config.Checkpoint != nil && len(x.Pickled) > 0 && !s.Trust {
@@ -238,7 +233,6 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
 		return err
 	}
-	s.shards = count(s.Tasks)
 	resolved := x.Plan.Config
 	resolved.Output = s.Dir
 	if s.To == "kubernetes" {
@@ -249,7 +243,14 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 		return err
 	}
 	s.config = string(text)
-	return s.checkSize()
+	if err := s.checkSize(); err != nil {
+		return err
+	}
+	if s.missing {
+		return s.lack(cmd)
+	}
+	s.shards = count(s.Tasks)
+	return nil
 }
 
 // locate fills in the directories, files and variables with which shards run. name is the
@@ -274,23 +275,12 @@ func (s *submission) locate(cmd *cobra.Command, dir, name string) (err error) {
 	} else if lock != "" && s.Lock == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is checked here, and not in pods: their plugins are those of the image\n", lock)
 	}
-	s.Env = environment()
-	return s.absoluteLock()
-}
-
-// environment returns the variables that say where plugins are found.
-func environment() (list []string) {
 	for _, name := range []string{"RLRUN_PLUGIN_PATH", "RLRUN_PYTHON"} {
 		if value := os.Getenv(name); value != "" {
-			list = append(list, name+"="+value)
+			s.Env = append(s.Env, name+"="+value)
 		}
 	}
-	return list
-}
-
-// absoluteLock makes the path of the lock file absolute: shards run in another directory.
-func (s *submission) absoluteLock() (err error) {
-	if s.Lock != "" {
+	if s.Lock != "" { // shards run in another directory
 		s.Lock, err = filepath.Abs(s.Lock)
 	}
 	return err
@@ -343,61 +333,46 @@ const (
 // path names a file in DIR/submit.
 func (s *submission) path(name string) string { return filepath.Join(s.Dir, "submit", name) }
 
-// again prepares a submission of the shards of dir that lack runs.
-func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error {
-	old, err := submitted(dir)
-	if err != nil {
-		return err
-	}
-	given := *s
-	*s = old
-	s.resubmit = true
-	if err := s.override(cmd, &given); err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("tasks") && given.Tasks != s.Tasks {
-		return cli.Usagef("%s was submitted as %d tasks: --missing keeps this number", dir, s.Tasks)
-	}
-	if err := s.checkFlags(cmd); err != nil {
-		return err
-	}
-	if s.Dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	if err := s.absoluteLock(); err != nil {
-		return err
-	}
-	text, err := inputfile.Read(s.path(configName), result.MaxFile)
+// again reads what DIR/submit keeps of the submission before.
+func (s *submission) again(cmd *cobra.Command) error {
+	path := s.path(submissionName)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("%s is missing: rlrun submit was killed before it submitted anything. Remove %s and submit again", s.path(configName), s.path(""))
+		return cli.Usagef("%s was not submitted: leave out --missing", s.Dir)
 	}
 	if err != nil {
 		return err
 	}
-	s.config = string(text)
-	if err := s.checkSize(); err != nil {
+	before, err := parseSubmission(data)
+	if err != nil {
+		return cli.Usagef("%s is not as rlrun submit writes it (%w). If rlrun submit was killed, remove %s and submit again", path, err, filepath.Dir(path))
+	}
+	if cmd.Flags().Changed("tasks") && s.Tasks != before.Tasks {
+		return cli.Usagef("%s was submitted as %d tasks: --missing keeps this number", s.Dir, before.Tasks)
+	}
+	s.kept = before
+	return nil
+}
+
+func parseSubmission(data []byte) (before kept, err error) {
+	err = json.Unmarshal(data, &before)
+	if err == nil && (before.Tasks < 1 || before.Tasks > plan.MostShards) {
+		err = fmt.Errorf("it has %d tasks", before.Tasks)
+	}
+	return before, err
+}
+
+// lack finds the shards that lack runs and are not in the queue. Those that are there read the
+// config in DIR/submit, so it must be the same.
+func (s *submission) lack(cmd *cobra.Command) error {
+	before, err := inputfile.Read(s.path(configName), result.MaxFile)
+	if err == nil && string(before) != s.config {
+		return cli.Usagef("%s was submitted with another config, %s: repeat its keys and flags, or choose another output directory with --out", s.Dir, s.path(configName))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	c, err := store.ReadConfig(s.path(configName))
-	if err != nil {
-		return err
-	}
-	p, err := plan.Compile(c)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.path(configName), err)
-	}
-	// As the first submission found them: DIR says nothing that goes into a script and is not
-	// checked.
-	s.Name, s.Staged = result.Slug(p.Config.Name), p.Sequential() != nil
-	if all := len(p.Cells) * p.Config.Runs; s.Tasks > all {
-		return cli.Usagef("%s names %d tasks, and the experiment has %d runs: rlrun submit writes no more tasks than runs", s.path(submissionName), s.Tasks, all)
-	}
-	if !given.Trust {
-		if err := s.untrusted(app, dir, p, &given); err != nil {
-			return err
-		}
-	}
-	list, err := lacking(dir, s.Tasks)
+	list, err := lacking(s.Dir, s.Tasks)
 	if err != nil {
 		return err
 	}
@@ -412,107 +387,6 @@ func (s *submission) again(app *host.App, cmd *cobra.Command, dir string) error 
 			cli.Plural(len(queued), "shard ", "shards "), plan.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
 	}
 	s.shards = list
-	return nil
-}
-
-// untrusted refuses to take from the directory of a submission what decides which programs
-// run, and where: it may be somebody else's. What the flags give is in s already, and equal
-// to what is in given.
-func (s *submission) untrusted(app *host.App, dir string, p *plan.Plan, given *submission) error {
-	own, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	lock, _ := host.FindLock(given.Lock, "-")
-	if lock != "" {
-		if lock, err = filepath.Abs(lock); err != nil {
-			return err
-		}
-	}
-	if given.Lock != "" || s.Lock == "" {
-		s.Lock = lock
-	}
-	programs, err := runcmd.CheckFrom(app, dir, p, lock)
-	if err != nil {
-		return err
-	}
-	if !programs { // nothing depends on them but files that parameters name, and their digests are checked
-		s.WorkDir, s.Env = here, environment()
-	}
-	for _, part := range []struct {
-		differs bool
-		what    string
-	}{
-		{s.Lock != lock, "the lock file " + s.Lock + " (or give --lock)"},
-		{s.Rlrun != given.Rlrun && s.Rlrun != own && s.Rlrun != "rlrun", "the program " + s.Rlrun + " (or give --rlrun)"},
-		{s.WorkDir != here, "the working directory " + s.WorkDir + " (or call rlrun there)"},
-		{!slices.Equal(s.Env, environment()), "the variables " + strings.Join(s.Env, " ")},
-		{!slices.Equal(s.Slurm, given.Slurm), "the options " + strings.Join(s.Slurm, " ") + " of sbatch (or give --slurm)"},
-		{s.Hosts != given.Hosts, "the hosts in " + s.Hosts + " (or give --hosts)"},
-		{s.Claim != given.Claim, "the claim " + s.Claim + " (or give --claim)"},
-		{s.Image != given.Image, "the image " + s.Image + " (or give --image)"},
-		{s.Trust, "--trust"},
-	} {
-		if part.differs {
-			return cli.Usagef("%s was submitted with %s: if you submitted it yourself, add --trust", s.Dir, part.what)
-		}
-	}
-	return nil
-}
-
-// submitted reads the record of the last submission of dir.
-func submitted(dir string) (old submission, err error) {
-	if err := cli.CheckOutputDirectory(dir); err != nil {
-		return old, err
-	}
-	path := filepath.Join(dir, "submit", submissionName)
-	data, err := inputfile.Read(path, result.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return old, cli.Usagef("%s holds no submit/%s: name the output directory of an experiment that rlrun submit submitted", dir, submissionName)
-	}
-	if err != nil {
-		return old, err
-	}
-	if old, err = parseSubmission(data); err != nil {
-		return old, cli.Usagef("%s is not as rlrun submit writes it (%w). If rlrun submit was killed, remove %s and submit again", path, err, filepath.Dir(path))
-	}
-	return old, nil
-}
-
-func parseSubmission(data []byte) (old submission, err error) {
-	err = json.Unmarshal(data, &old)
-	if err == nil && (old.Tasks < 1 || old.Tasks > plan.MostShards || targets[old.To] == nil) {
-		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
-	}
-	return old, err
-}
-
-// override takes what the command's flags give. It refuses flags that --missing does not know.
-func (s *submission) override(cmd *cobra.Command, given *submission) error {
-	flags := map[string]func(){
-		"to": func() { s.To = given.To }, "cpus": func() { s.Cpus = given.Cpus }, "time": func() { s.Time = given.Time },
-		"at-once": func() { s.AtOnce = given.AtOnce },
-		"slurm":   func() { s.Slurm = given.Slurm }, "hosts": func() { s.Hosts = given.Hosts }, "image": func() { s.Image = given.Image },
-		"claim": func() { s.Claim = given.Claim },
-		"rlrun": func() { s.Rlrun = given.Rlrun }, "lock": func() { s.Lock = given.Lock }, "mixed": func() { s.Mixed = given.Mixed },
-		"trust":   func() {},
-		"missing": func() {}, "print": func() {}, "json": func() {}, "tasks": func() {}, "log": func() {},
-	}
-	refused := ""
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if set, ok := flags[f.Name]; ok {
-			set()
-		} else {
-			refused = f.Name
-		}
-	})
-	if refused != "" {
-		return cli.Usagef("--missing takes the config of the first submission: leave out --%s", refused)
-	}
 	return nil
 }
 
@@ -577,10 +451,10 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 	if err := os.MkdirAll(filepath.Join(s.Dir, "submit"), 0o777); err != nil {
 		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, inputfile.Cause(err))
 	}
-	if !s.resubmit {
+	if !s.missing {
 		f, err := os.OpenFile(s.path(submissionName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
-			return cli.Usagef("%s was submitted already; submit what it lacks with rlrun submit --missing %s, or choose another output directory with --out", s.Dir, quote(s.Dir))
+			return cli.Usagef("%s was submitted already: add --missing to submit what it lacks, or choose another output directory with --out", s.Dir)
 		}
 		if err == nil {
 			_, err = f.Write(s.record())
@@ -605,7 +479,7 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 	if err == nil || len(jobs) > 0 {
 		s.Jobs = append(s.queued, jobs...)
 		err = errors.Join(err, s.keep())
-	} else if !s.resubmit {
+	} else if !s.missing {
 		_ = os.Remove(s.path(submissionName)) // nothing was submitted
 	}
 	if err != nil {
@@ -626,13 +500,9 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 	return err
 }
 
-// write writes the target's files and, the first time, the config. It returns their names.
+// write writes the target's files and the config. It returns their names.
 func (s *submission) write(t target) (names []string, err error) {
-	files := t.files(s)
-	if !s.resubmit {
-		files = append(files, file{configName, s.config})
-	}
-	for _, f := range files {
+	for _, f := range append(t.files(s), file{configName, s.config}) {
 		names = append(names, f.name)
 		if err := result.WriteFile(s.path(f.name), func(w io.Writer) error { _, err := io.WriteString(w, f.text); return err }); err != nil {
 			return nil, err
@@ -641,9 +511,9 @@ func (s *submission) write(t target) (names []string, err error) {
 	return names, nil
 }
 
-// record is the submission as --missing reads it.
+// record is what --missing reads.
 func (s *submission) record() []byte {
-	text, err := json.MarshalIndent(s, "", "  ")
+	text, err := json.MarshalIndent(s.kept, "", "  ")
 	cli.Must(err)
 	return append(text, '\n')
 }
@@ -677,14 +547,14 @@ func call(ctx context.Context, stderr io.Writer, name, absent, program string, a
 
 func quote(words ...string) string { return cli.ShellQuote(words) }
 
-// run is the command line of a shard. The words shard and workers are the shell's. The config is
-// final: variables of the machine that would override it are empty. env becomes rlrun.
-func (s *submission) run(shard, workers string) string {
+// command is a command line of rlrun with the config. The config is final: variables of the
+// machine that would override it are empty. env becomes rlrun.
+func (s *submission) command(verb string, flags ...string) string {
 	words := append([]string{"env"}, s.Env...)
 	for _, name := range config.Variables() {
 		words = append(words, name+"=")
 	}
-	words = append(words, s.Rlrun, "run", s.path(configName), "--out", s.Dir)
+	words = append(words, s.Rlrun, verb, s.path(configName), "--out", s.Dir)
 	if s.Lock != "" {
 		words = append(words, "--lock", s.Lock)
 	}
@@ -697,7 +567,12 @@ func (s *submission) run(shard, workers string) string {
 	if s.Trust {
 		words = append(words, "--trust")
 	}
-	return quote(words...) + " --quiet --shard " + shard + " --workers " + workers
+	return quote(append(words, flags...)...)
+}
+
+// run is the command line of a shard. The words shard and workers are the shell's.
+func (s *submission) run(shard, workers string) string {
+	return s.command("run", "--quiet") + " --shard " + shard + " --workers " + workers
 }
 
 // report is the command line of the merge.

@@ -20,9 +20,9 @@ var update = flag.Bool("update", false, "write the files of testdata")
 // example is a submission with what is hard to quote.
 func example(to string) *submission {
 	return &submission{
-		To: to, Name: "exp", Tasks: 50, Cpus: 4, Time: 2 * time.Hour, Dir: "/home/ada/50% done/it's", WorkDir: "/home/ada/my work",
+		To: to, Name: "exp", Cpus: 4, Time: 2 * time.Hour, Dir: "/home/ada/50% done/it's", WorkDir: "/home/ada/my work",
 		Env: []string{"RLRUN_PLUGIN_PATH=/opt/my plugins"}, Rlrun: "/opt/rlrun", Lock: "/home/ada/rlrun.lock.yaml", Slurm: []string{"partition=cpu", "exclusive"},
-		Image: "registry.example/rlrun:1", Claim: "results", config: "name: exp\nruns: 3\n", shards: []int{0, 1, 2, 3, 7}, largest: 1001,
+		Image: "registry.example/rlrun:1", Claim: "results", config: "name: exp\nruns: 3\n", kept: kept{Tasks: 50}, shards: []int{0, 1, 2, 3, 7}, largest: 1001,
 	}
 }
 
