@@ -133,15 +133,10 @@ func pass(name string, args []string) error {
 	return cmd.Run()
 }
 
-// rlrun runs the one that was built, with fewer runs and without measuring speeds if told so.
+// rlrun runs the one that was built, with fewer runs if told so.
 func rlrun(args []string) error {
-	cut := os.Getenv(cutVariable)
-	switch {
-	case cut == "" || len(args) < 2:
-	case args[0] == "run":
+	if cut := os.Getenv(cutVariable); cut != "" && len(args) > 1 && args[0] == "run" {
 		args = append(args, "--runs", cut)
-	case args[0] == "plugin" && args[1] == "check" && !slices.Contains(args, "--json"):
-		args = slices.Insert(args, 2, "--no-speed")
 	}
 	return pass(filepath.Join(os.Getenv(binVariable), "rlrun.real"), args)
 }

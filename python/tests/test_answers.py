@@ -376,7 +376,7 @@ class Overflow(rlrun.Environment):
 rlrun.serve(Overflow)
 """
     (tmp_path / "overflow.py").write_text(code)
-    text = run("plugin", "check", "--no-speed", sys.executable, "--", "overflow.py", fails=True)
+    text = run("plugin", "check", sys.executable, "--", "overflow.py", fails=True)
     assert "element [0] of the observation is 300, which uint8 does not have" in text
 
 

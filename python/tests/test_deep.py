@@ -712,7 +712,7 @@ rlrun.serve(Told)
 @pytest.mark.slow
 def test_keeps_every_rule(run, by_name) -> None:
     params = [f"--param={k}={json.dumps(v)}" for k, v in SMALL.items()]
-    assert "keeps every rule" in run("plugin", "check", "--no-speed", "deep-bootstrap-q", *params)
+    assert "keeps every rule" in run("plugin", "check", "deep-bootstrap-q", *params)
 
 
 @pytest.mark.slow

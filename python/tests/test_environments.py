@@ -101,7 +101,7 @@ def test_a_ball_is_caught_by_who_goes_to_it() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cartpole-swingup", "catch"])
 def test_keeps_every_rule(run, by_name, name: str) -> None:
-    assert "keeps every rule" in run("plugin", "check", "--no-speed", name)
+    assert "keeps every rule" in run("plugin", "check", name)
 
 
 def test_catch_is_an_image_for_filters() -> None:

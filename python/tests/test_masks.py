@@ -287,7 +287,7 @@ def test_of_gymnasium(program, run, tmp_path: Path) -> None:
         "from test_masks import Board, InInfo\ngymnasium.register('tests/Board-v0', entry_point=Board)\n"
     )
     plugin = "gymnasium:boards:tests/Board-v0"
-    assert "keeps every rule" in run("plugin", "check", "--no-speed", "--param=masks=true", plugin)
+    assert "keeps every rule" in run("plugin", "check", "--param=masks=true", plugin)
     (tmp_path / "x.yaml").write_text(
         "runs: 2\nsteps: 30\nseed: 1\noutputs: [csv]\nenvironments:\n"
         f"  - {{name: board, plugin: '{plugin}', params: {{masks: true, enumerate: true}}}}\n"

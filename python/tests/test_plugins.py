@@ -20,7 +20,7 @@ from rlrun.client import CONTINUE, NEW_RUN, Process
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.py")))
 def test_examples_keep_every_rule(run, name: str) -> None:
-    text = run("plugin", "check", "--no-speed", sys.executable, "--", str(EXAMPLES / f"{name}.py"))
+    text = run("plugin", "check", sys.executable, "--", str(EXAMPLES / f"{name}.py"))
     assert "keeps every rule" in text
 
 
@@ -30,7 +30,7 @@ def test_examples_keep_every_rule(run, name: str) -> None:
     ["FrozenLake-v1", "Taxi-v4", "CliffWalking-v1", "Blackjack-v1", "CartPole-v1", "MountainCar-v0", "Pendulum-v1"],
 )
 def test_gymnasium_keeps_every_rule(run, name: str) -> None:
-    assert "keeps every rule" in run("plugin", "check", "--no-speed", f"gymnasium:{name}")
+    assert "keeps every rule" in run("plugin", "check", f"gymnasium:{name}")
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ def check(file: str | PathLike[str], *arguments: str, minutes: float = 10, laws:
     given = [f"--param={name}={json.dumps(value)}" for name, value in params.items()]
     if laws:
         given.append("--laws")
-    command = [program(), "plugin", "check", "--no-speed", *given, sys.executable, "--", str(file), *arguments]
+    command = [program(), "plugin", "check", *given, sys.executable, "--", str(file), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=60 * minutes, stdin=subprocess.DEVNULL
     )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -37,8 +39,7 @@ type verdict struct {
 	Frames string `json:"frames,omitempty"`
 	// Rewards is for an environment that keeps every rule and lacks bounds on rewards: which
 	// rewards random actions gave.
-	Rewards string  `json:"rewards,omitempty"`
-	Speed   []speed `json:"speed"` // of a plugin that keeps every rule
+	Rewards string `json:"rewards,omitempty"`
 
 	found error // what the suite found
 }
@@ -75,7 +76,6 @@ func (v violation) String() string {
 type checkOptions struct {
 	params    []string
 	transport string
-	noSpeed   bool
 	lanes     int
 	time      time.Duration
 	laws      bool
@@ -95,11 +95,7 @@ support. A program's process must end as the protocol says: on request, when
 its connection ends and when its parent dies, but not by SIGINT or SIGTERM. The exit
 status is 1 if a rule is broken.
 
-A plugin that keeps every rule is then timed: the wall time of a call that steps
-several lanes, divided by the number of lanes.
-
-The check takes about --time, and the timing at most a quarter of it. With a slow plugin
-the tests have fewer steps. Every rule is always tested: after --time, the remaining
+The check takes about --time. With a slow plugin the tests have fewer steps. Every rule is always tested: after --time, the remaining
 rules are tested in their smallest form, with 6 steps. This takes about 250 calls of an
 environment, or of an agent in each kind of environment. The check waits for the end of
 an episode until --time is over, and for at least 1,000 steps.
@@ -109,9 +105,9 @@ an episode until --time is over, and for at least 1,000 steps.
 (docs/agents.md) that the agent breaks and does not declare. --time does not limit it.
 
 --json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
-ids of the environments in which an agent breaks the rule), speed (a list of {lanes,
-ns_per_step}), frames (their size, or why none can be drawn here), rewards (of an
-environment that does not declare both bounds: which rewards were seen).`,
+ids of the environments in which an agent breaks the rule), frames (their size, or why
+none can be drawn here), rewards (of an environment that does not declare both bounds:
+which rewards were seen).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -134,9 +130,6 @@ environment that does not declare both bounds: which rewards were seen).`,
 				if err == nil && v.Rewards != "" {
 					_, err = fmt.Fprintf(w, "Rewards: %s.\n", v.Rewards)
 				}
-				if err == nil && len(v.Speed) > 0 {
-					_, err = io.WriteString(w, speedTable(v.Speed, o.lanes))
-				}
 			}
 			if err != nil || v.OK {
 				return err
@@ -147,8 +140,7 @@ environment that does not declare both bounds: which rewards were seen).`,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
-	fs.BoolVar(&o.noSpeed, "no-speed", false, "do not measure the speed")
-	fs.IntVar(&o.lanes, "lanes", measured[len(measured)-1], "open at most `N` lanes together, at least 3; fewer for plugins that need much memory per lane")
+	fs.IntVar(&o.lanes, "lanes", 1024, "open at most `N` lanes together, at least 3; fewer for plugins that need much memory per lane")
 	fs.BoolVar(&o.laws, "laws", false, "also check the laws of agents, for agents of finite tasks")
 	fs.DurationVar(&o.time, "time", time.Minute, "approximate duration of the rules, a `TIME`; 0: no limit")
 	fs.StringVar(&o.transport, "transport", "", "transport `T`: inprocess or process (default as in a config)")
@@ -188,7 +180,7 @@ func checkTransport(t plan.Transport) error {
 // check runs the conformance suite. It calls said with the name of each part before it
 // begins.
 func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptions, said func(string)) (verdict, error) {
-	v := verdict{Plugin: comp.Plugin, Violations: []violation{}, Speed: []speed{}}
+	v := verdict{Plugin: comp.Plugin, Violations: []violation{}}
 	if err := checkTransport(comp.Transport); err != nil {
 		return v, err
 	}
@@ -259,10 +251,6 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 			return v, err
 		}
 	}
-	if v.OK && !o.noSpeed {
-		said("its speed")
-		v.Speed, err = speeds(ctx, p, d.Kind, raw, o.lanes, o.time/4)
-	}
 	return v, err
 }
 
@@ -309,20 +297,22 @@ func rewards(ctx context.Context, p vector.Plugin, params json.RawMessage) (stri
 	case !math.IsInf(spec.RewardHigh, 0):
 		missing = "lower bound is"
 	}
-	step, out, err := randomSteps(ctx, env, 1)
-	if err != nil {
-		return "", err
-	}
-	low, high, steps, begins := math.Inf(1), math.Inf(-1), 0, true
+	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
+	in.Signals[0] = vector.NewRun
+	low, high, steps, rng := math.Inf(1), math.Inf(-1), 0, rand.New(rand.NewPCG(1, 0))
 	for begin := time.Now(); steps == 0 || steps < 1000 && time.Since(begin) < time.Second; {
-		if err := step(); err != nil {
+		if err := env.Step(ctx, in, &out); err != nil {
 			return "", err
 		}
-		if !begins { // the beginning of an episode has no reward
+		if in.Signals[0] == vector.Continue { // the beginning of an episode has no reward
 			low, high = min(low, out.Rewards[0]), max(high, out.Rewards[0])
 			steps++
 		}
-		begins = out.Terminated[0] || out.Truncated[0]
+		if in.Signals[0] = vector.Continue; out.Terminated[0] || out.Truncated[0] {
+			in.Signals[0], in.Seeds[0] = vector.NewEpisode, uint64(steps)
+		} else if err := in.Actions.Set(spec.Action, 0, space.SampleMasked(spec.Action, out.Mask(0), rng)); err != nil {
+			return "", err
+		}
 	}
 	return fmt.Sprintf("no %s declared, so agents that need bounds refuse this environment; %d random steps gave rewards from %g to %g", missing, steps, low, high), nil
 }

@@ -100,21 +100,6 @@ func TestRewardsThatWereSeen(t *testing.T) {
 	}
 }
 
-// Lanes that would take longer than the time are not timed.
-func TestSpeedEndsInTime(t *testing.T) {
-	p := &vector.EnvironmentPlugin{
-		Description: vector.Description{ID: "test/poor@1", Kind: vector.KindEnvironment, Doc: "Pays NaN.", Params: json.RawMessage("{}")},
-		Open:        func(json.RawMessage, int) (vector.Environment, error) { return poor{}, nil },
-	}
-	found, err := speeds(t.Context(), p, vector.KindEnvironment, nil, 1024, time.Nanosecond)
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%v, %v", found, err)
-	}
-	if table := speedTable(found, 1024); !strings.HasSuffix(table, "\nMore than 1 lane would take longer than --time allows.\n") {
-		t.Error(table)
-	}
-}
-
 // A rule that is broken for one reason on several environments is told once.
 func TestOneCauseOnce(t *testing.T) {
 	why := func(spec, text string) error {
@@ -195,7 +180,7 @@ func TestCheckLaws(t *testing.T) {
 				return constant{actions.Start + actions.N - 1}, nil
 			},
 		}
-		v := must.Get(check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), plan.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {}))(t)
+		v := must.Get(check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), plan.Component{Plugin: "constant"}, checkOptions{lanes: 3, laws: tt.laws}, func(string) {}))(t)
 		var broken []string
 		for _, b := range v.Violations {
 			broken = append(broken, string(b.Rule))
