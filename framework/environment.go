@@ -38,6 +38,10 @@ type Spec struct {
 	// environments leave it 0. Agents need it since the worth of exploring depends on the
 	// length of the run.
 	Steps int
+	// Episodes is the number of episodes with which a run ends, if that comes before its Steps,
+	// in the spec that an agent is opened with. It is 0 if the experiment has no such budget, or if
+	// a run begins with a saved agent. The host sets it, too.
+	Episodes int
 }
 
 // Validate reports what is wrong with a spec.

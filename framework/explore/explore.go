@@ -27,6 +27,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/budget"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -428,18 +429,6 @@ func (a *explorer) told(in *vector.Feedback) *vector.Feedback {
 // tried reports whether the option in force has tried the pair that it is aimed at.
 func (l *lane) tried() bool { return l.aim >= 0 && l.pair == l.aim }
 
-// stepsLeft estimates the steps until so many episodes of the run have ended, from 1 up to the most: the
-// episodes left times the mean length of those that ended, less the steps of the one under way. Before the
-// first has ended they are the most.
-func (l *lane) stepsLeft(episodes, most int) int {
-	left := float64(most - l.steps)
-	if l.episode > 0 {
-		mean := float64(l.began) / float64(l.episode)
-		left = min(left, math.Ceil(float64(float64(episodes-l.episode)*mean)-float64(l.steps-l.began)))
-	}
-	return int(max(left, 1))
-}
-
 // acted counts an action.
 func (l *lane) acted() {
 	l.left--
@@ -539,7 +528,7 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		p.Least, p.Most = max(a.config.Commitment.Fixed, a.config.Commitment.Floor), a.config.Commitment.Most()
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
 		if a.config.Episodes > 0 {
-			p.Left = l.stepsLeft(a.config.Episodes, int(a.config.Decider.Horizon.Rewards()))
+			p.Left = budget.Run{Steps: l.steps, Began: l.began, Ended: l.episode}.Left(int(a.config.Decider.Horizon.Rewards()), a.config.Episodes)
 		}
 		if err := a.distinct(l, i, p.Arms); err != nil {
 			return err

@@ -15,12 +15,12 @@ import (
 )
 
 // openAgent opens lanes of an agent of the plan for environments of a spec. It tells the
-// agent the number of steps of its run, and of those before it that a saved agent has
+// agent the number of steps and episodes of its run, and of the steps before it that a saved agent has
 // learned from. If its component has an exploration, the host decides when it explores; part
 // gives access to the plugins of the exploration.
 func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *plan.Plan, warm store.WarmStarts, c plan.Component, spec framework.Spec, lanes int) (vector.Agent, error) {
 	told := warm.Told(p, c)
-	spec.Steps = told.Steps
+	spec.Steps, spec.Episodes = told.Steps, told.Episodes
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
 	if err != nil || c.Exploration == nil {
 		return agent, err

@@ -191,17 +191,17 @@ func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
 	}
 }
 
-// An agent is told how many steps its run has.
-func TestAgentsKnowTheStepsOfARun(t *testing.T) {
-	p := plantest.Compile(t, nil)
-	told := 0
+// An agent is told with how many steps or episodes its run ends.
+func TestAgentsKnowTheLengthOfARun(t *testing.T) {
+	p := plantest.Compile(t, func(c *plan.Config) { c.Episodes = 7 })
+	var told framework.Spec
 	agent := &vector.AgentPlugin{Description: vector.Description{Kind: vector.KindAgent}, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
-		told = spec.Steps
+		told = spec
 		return vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
 	}}
 	spec := (&coin{}).Spec()
-	if _, err := openAgent(t.Context(), agent, nil, p, nil, p.Agents[0], spec, 1); err != nil || told != 50 {
-		t.Errorf("told of %d steps, want 50; error %v", told, err)
+	if _, err := openAgent(t.Context(), agent, nil, p, nil, p.Agents[0], spec, 1); err != nil || told.Steps != 50 || told.Episodes != 7 {
+		t.Errorf("told of %d steps and %d episodes, want 50 and 7; error %v", told.Steps, told.Episodes, err)
 	}
 }
 

@@ -42,16 +42,17 @@ type SavedAgent struct {
 	Spec        savedSpec         `json:"spec"`                  // that the agent was opened with
 }
 
-// savedSpec is what of a framework.Spec another task must share, its id, and the steps that the agent was told.
+// savedSpec is what of a framework.Spec another task must share, its id, and the steps and episodes that the agent was told.
 type savedSpec struct {
 	ID          string          `json:"id"`
 	Observation json.RawMessage `json:"observation"`
 	Action      json.RawMessage `json:"action"`
 	Steps       int             `json:"steps"`
+	Episodes    int             `json:"episodes,omitempty"`
 }
 
 func newSavedSpec(spec framework.Spec) (s savedSpec, err error) {
-	s.ID, s.Steps = spec.ID, spec.Steps
+	s.ID, s.Steps, s.Episodes = spec.ID, spec.Steps, spec.Episodes
 	if s.Observation, err = space.Marshal(spec.Observation); err == nil {
 		s.Action, err = space.Marshal(spec.Action)
 	}
@@ -180,7 +181,7 @@ func agentName(environment, agent string, run, step int) string {
 func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.Cell, identity, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
 	comp := p.Agents[c.Agent]
 	told := warm.Told(p, comp)
-	spec.Steps = told.Steps
+	spec.Steps, spec.Episodes = told.Steps, told.Episodes
 	saved, err := newSavedSpec(spec)
 	if err != nil {
 		return err

@@ -229,6 +229,10 @@ type Told struct {
 	// Steps are those of its run, and the most that one has made before. In an experiment without steps it is
 	// what the agent was saved under.
 	Steps int
+	// Episodes are those with which its run ends, 0 if the experiment has no such budget or the agent was saved
+	// before: how many episodes it has seen is not known. In an experiment without steps it is what the agent was
+	// saved under.
+	Episodes int
 	// Discount is the experiment's, nil if it gives none, or what the agent was saved under.
 	Discount *float64
 }
@@ -240,16 +244,16 @@ func (w WarmStarts) Told(p *plan.Plan, c plan.Component) Told {
 		if len(saved) == 0 {
 			continue
 		}
-		told := Told{Steps: saved[0].Spec.Steps, Discount: saved[0].Discount} // which all share
+		told := Told{Steps: saved[0].Spec.Steps, Episodes: saved[0].Spec.Episodes, Discount: saved[0].Discount} // which all share
 		if p.Config.Steps > 0 {
-			told.Steps = 0
+			told.Steps, told.Episodes = 0, 0
 			for _, f := range saved {
 				told.Steps = max(told.Steps, f.Before+f.Step+p.Config.Steps)
 			}
 		}
 		return told
 	}
-	return Told{Steps: p.Config.Steps, Discount: p.Config.Discount}
+	return Told{Steps: p.Config.Steps, Episodes: p.Config.Episodes, Discount: p.Config.Discount}
 }
 
 // before returns how many steps the agent of a run in an environment has learned from before the run begins.

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/budget"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -19,7 +20,7 @@ import (
 type agentSettings struct {
 	Policy  string  `json:"policy" jsonschema:"enum=threshold,enum=thompson,enum=linucb,enum=epsilon-greedy,enum=greedy" jsonschema_description:"Rule that selects an arm. threshold: the exploration threshold. thompson: a draw from the belief (Agrawal & Goyal 2013). linucb: mean and width of the belief (Li et al. 2010). epsilon-greedy: the mean, or with probability epsilon a random arm. greedy: the mean. The default is a choice of ours."`
 	Gain    string  `json:"gain,omitempty" when:"policy=threshold" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of an arm: sup δP(δ), the default as in the paper (2006), or the mean improvement."`
-	Horizon *int    `json:"horizon,omitempty" when:"policy=threshold" jsonschema:"minimum=1" jsonschema_description:"Number of steps for which the threshold plans. Default: those of the run; or 1000, a choice of ours, where their number is not known."`
+	Horizon *int    `json:"horizon,omitempty" when:"policy=threshold" jsonschema:"minimum=1" jsonschema_description:"Number of steps for which the threshold plans. Default: those of the run, if it ends with its episodes by their mean length so far; or 1000, a choice of ours, where their number is not known."`
 	Width   float64 `json:"width,omitempty" when:"policy=linucb" jsonschema:"exclusiveMinimum=0,maximum=1e6" jsonschema_description:"Standard deviations that are added to the mean; the default is a choice of ours."`
 	Epsilon float64 `json:"epsilon,omitempty" when:"policy=epsilon-greedy" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Probability of a random arm; the default is a choice of ours."`
 	Belief  string  `json:"belief" jsonschema:"enum=bayes,enum=bootstrap" jsonschema_description:"What is believed of the weights of an arm: the posterior of Bayesian linear regression, or a population that the parametric bootstrap draws from it (Lu & Van Roy 2017). The default is a choice of ours."`
@@ -38,9 +39,9 @@ func Agent() vector.Plugin {
 		"Contextual bandits: rewards are linear in the observed features, or each observed context has beliefs of its own. It ignores that actions may change observations.",
 		agentSettings{Policy: "threshold", Gain: "sup", Width: 1, Epsilon: 0.1, Belief: "bayes", Members: 20, Prior: 1, Noise: 1},
 		func(p agentSettings, spec framework.Spec, actions int64) (k lanes.Kind[[]float64], err error) {
-			x := &contextual{agentSettings: &p, arms: int(actions), horizon: cmp.Or(spec.Steps, 1000)}
+			x := &contextual{agentSettings: &p, arms: int(actions), horizon: cmp.Or(spec.Steps, 1000), episodes: spec.Episodes}
 			if p.Horizon != nil {
-				x.horizon = *p.Horizon
+				x.horizon, x.episodes = *p.Horizon, 0
 			}
 			if p.Belief == "bootstrap" {
 				x.size = p.Members
@@ -103,11 +104,12 @@ type contextual struct {
 	width    int // of x
 	size     int // of the population; 0: there is none
 	horizon  int
+	episodes int // of the run; 0: it has no such budget
 	pcg      rand.PCG
 	rng      *rand.Rand   // over pcg
 	beliefs  []regression // of the arms, by context
 
-	steps   int       // so far
+	run     budget.Run
 	x       []float64 // the present context
 	context int       // its number, 0 where contexts have features
 	arm     int       // the last one
@@ -122,7 +124,7 @@ type contextual struct {
 // lane returns another lane of x.
 func (x *contextual) lane() *contextual {
 	n := max(1, x.contexts)
-	l := &contextual{agentSettings: x.agentSettings, arms: x.arms, contexts: x.contexts, width: x.width, size: x.size, horizon: x.horizon, x: make([]float64, x.width),
+	l := &contextual{agentSettings: x.agentSettings, arms: x.arms, contexts: x.contexts, width: x.width, size: x.size, horizon: x.horizon, episodes: x.episodes, x: make([]float64, x.width),
 		beliefs: make([]regression, n*x.arms), u: make([]float64, x.width), v: make([]float64, x.width), values: make([]float64, x.size), q: make([]float64, x.arms)}
 	for k := range l.beliefs {
 		l.beliefs[k] = regression{make([]float64, x.width), make([]float64, x.width*x.width), make([]float64, x.size*x.width)}
@@ -148,7 +150,7 @@ func (x *contextual) Start(s uint64) {
 		x.beliefs[k].forget(x.Prior, x.rng)
 	}
 	clear(x.visits)
-	x.steps, x.past = 0, x.past[:0]
+	x.run, x.past = budget.Run{}, x.past[:0]
 }
 
 // Begin implements lanes.Learner.
@@ -177,7 +179,10 @@ func (x *contextual) Step(r float64, o []float64) int {
 }
 
 // End implements lanes.Learner.
-func (x *contextual) End(r float64, _ []float64, _ bool) { x.learn(r) }
+func (x *contextual) End(r float64, _ []float64, _ bool) {
+	x.learn(r)
+	x.run.End()
+}
 
 // GreedyAction implements lanes.Greedy.
 func (x *contextual) GreedyAction(o []float64) int {
@@ -286,7 +291,7 @@ func (x *contextual) threshold() int {
 // (docs/theory.md §1.10). A trial takes as many pulls as pay most, a power of two.
 func (x *contextual) advantage(arm int, known float64) (best float64) {
 	mean, sd := x.at(arm)
-	left := float64(max(0, x.horizon-x.steps-1))
+	left := float64(x.run.Left(x.horizon, x.episodes) - 1)
 	matters := left * x.relevance(arm)
 	slices.SortFunc(x.values, func(a, b float64) int { return cmp.Compare(b, a) })
 	for pulls := 1.0; pulls <= left && sd > 0; pulls *= 2 {
@@ -328,7 +333,7 @@ func (x *contextual) populationGain(mean, by, known float64) (gain float64) {
 // squared correlation of the arm's mean rewards there and here.
 func (x *contextual) relevance(arm int) float64 {
 	if x.contexts > 0 {
-		return float64(x.visits[x.context]) / float64(x.steps+1)
+		return float64(x.visits[x.context]) / float64(x.run.Steps+1)
 	}
 	variance := x.belief(arm).spread(x.u, x.x)
 	n := len(x.past) / x.width
@@ -344,7 +349,7 @@ func (x *contextual) relevance(arm int) float64 {
 
 // remember puts the present context in the place of the oldest one.
 func (x *contextual) remember() {
-	k := x.steps % remembered
+	k := x.run.Steps % remembered
 	x.past = x.past[:max(len(x.past), (k+1)*x.width)]
 	copy(x.past[k*x.width:], x.x)
 	for a := range x.arms {
@@ -364,5 +369,5 @@ func (x *contextual) learn(r float64) {
 			*held = x.belief(x.arm).spread(x.v, past)
 		}
 	}
-	x.steps++
+	x.run.Steps++
 }

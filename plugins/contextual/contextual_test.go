@@ -170,7 +170,7 @@ func TestRelevance(t *testing.T) {
 	two := open(space.Box{Low: []float64{-9}, High: []float64{9}, Shape: []int{1}})
 	for _, o := range [][]float64{{1}, {-1}, {1}, {-1}} { // (1, 1) and (1, -1) are uncorrelated
 		two.Begin(o)
-		two.steps++
+		two.run.Steps++
 	}
 	if got := two.relevance(0); math.Abs(got-0.5) > 1e-9 {
 		t.Errorf("two contexts that are apart, by features: %g", got)

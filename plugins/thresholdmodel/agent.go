@@ -8,6 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/budget"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/voi"
@@ -94,7 +95,7 @@ func Plugin() vector.Plugin {
 			case p.Gamma != nil:
 				x.horizon = 1 / (1 - *p.Gamma)
 			case t.Spec.Steps > 0:
-				x.steps = t.Spec.Steps
+				x.steps, x.episodes = t.Spec.Steps, t.Spec.Episodes
 			default:
 				x.horizon = 1 / (1 - defaultGamma)
 			}
@@ -119,6 +120,7 @@ type agent struct {
 	hazard    float64 // negative if it is learned
 	horizon   float64 // if steps is 0
 	steps     int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
+	episodes  int     `snapshot:"-"` // with which the run ends; 0: it has no such budget
 	episodic  bool    // the environment says that episodes end
 
 	belief        *voi.Belief
@@ -126,7 +128,7 @@ type agent struct {
 	number        []int32 // by observation: the planner's number of the state plus 1, 0 if never visited
 	observed      []int   // by the planner's number: the observation
 	meaning       []int   // by the planner's number: the action
-	taken         int     // steps so far
+	run           budget.Run
 	earned        float64 // rewards so far
 	state, action int     // of the last step, in the planner's numbers
 	end           int     // the planner's number of the end of an episode, or −1
@@ -148,7 +150,7 @@ func (x *agent) Start(s uint64) {
 	x.planner.SetCriterion(x.criterion)
 	clear(x.number)
 	x.observed = x.observed[:0]
-	x.taken, x.earned, x.end = 0, 0, -1
+	x.run, x.earned, x.end = budget.Run{}, 0, -1
 	if x.episodic {
 		x.addEnd()
 	}
@@ -171,7 +173,7 @@ func (x *agent) arrive(o int) int {
 // learn learns from a step, and returns the state that it led to.
 func (x *agent) learn(r float64, o int) int {
 	s := x.visit(o)
-	x.taken++
+	x.run.Steps++
 	x.earned += r
 	x.planner.Learn(x.state, x.action, r, s)
 	return s
@@ -179,7 +181,8 @@ func (x *agent) learn(r float64, o int) int {
 
 // End implements finite.Learner.
 func (x *agent) End(r float64, o int, terminated bool) {
-	x.taken++
+	x.run.Steps++
+	x.run.End()
 	x.earned += r
 	if terminated {
 		if x.end < 0 {
@@ -204,9 +207,14 @@ func (x *agent) Metrics() []framework.Metric {
 // Measure implements lanes.Measurer.
 func (x *agent) Measure(dst []float64) {
 	dst[0], dst[1], dst[2], dst[3] = float64(x.belief.States()), float64(x.belief.Tried()), x.planner.Predicted(), math.NaN()
-	if x.steps > 0 && x.criterion == voi.PerStep && 0 < x.taken && x.taken <= x.steps {
-		rest := float64(x.steps - x.taken)
-		dst[3] = x.earned + rest*x.planner.Value(x.state) - float64(x.steps)*x.planner.Random(x.steps)
+	if x.steps > 0 && x.criterion == voi.PerStep && 0 < x.run.Steps && x.run.Steps <= x.steps {
+		rest := x.steps - x.run.Steps
+		if x.episodes > 0 {
+			if rest = 0; x.run.Ended < x.episodes {
+				rest = x.run.Left(x.steps, x.episodes)
+			}
+		}
+		dst[3] = x.earned + float64(rest)*x.planner.Value(x.state) - float64(x.run.Steps+rest)*x.planner.Random(x.run.Steps+rest)
 	}
 }
 
@@ -256,7 +264,10 @@ func (x *agent) GreedyAction(o int) int {
 		return x.meaning[0]
 	}
 	horizon := x.horizon
-	if x.steps > 0 {
+	switch {
+	case x.episodes > 0 && x.run.Ended > 0:
+		horizon = float64(x.run.Began) / float64(x.run.Ended) * float64(x.episodes)
+	case x.steps > 0:
 		horizon = float64(x.steps)
 	}
 	return x.meaning[x.planner.Best(int(x.number[o])-1, horizon)]
@@ -264,8 +275,11 @@ func (x *agent) GreedyAction(o int) int {
 
 // left returns for how many steps what is learned counts.
 func (x *agent) left() float64 {
+	if x.episodes > 0 {
+		return float64(x.run.Left(x.steps, x.episodes))
+	}
 	if x.steps > 0 {
-		return float64(x.steps - x.taken%x.steps) // a saved agent begins another run
+		return float64(x.steps - x.run.Steps%x.steps) // a saved agent begins another run
 	}
 	return x.horizon
 }

@@ -298,6 +298,33 @@ func TestSavedAgentPlansForTheStepsLeft(t *testing.T) {
 	}
 }
 
+// A run that ends with its episodes has fewer steps than it may have. Here each episode has five.
+func TestLearningCountsForTheEpisodesLeft(t *testing.T) {
+	spec := agenttest.Finite
+	spec.Steps, spec.Episodes = 100_000, 20
+	x := agenttest.Lane[*agent](t, Plugin(), ``, spec)
+	for episode := range spec.Episodes {
+		x.Begin(0)
+		for k := range 5 {
+			want := float64(100 - 5*episode - k)
+			if episode == 0 {
+				want = float64(100_000 - k)
+			}
+			if got := x.left(); got != want {
+				t.Fatalf("after %d episodes and %d steps %v are left, want %v", episode, k, got, want)
+			}
+			if k < 4 {
+				x.Step(0, (k+1)%3)
+			}
+		}
+		x.End(1, 0, true)
+	}
+	gains := make([]float64, 4)
+	if x.Measure(gains); math.Abs(gains[3]) > 20 {
+		t.Errorf("the realised gain is %v, and all rewards of the run are 20", gains[3])
+	}
+}
+
 // A saved agent that goes on after its run has another run before it.
 func TestGoesOnAfterTheRun(t *testing.T) {
 	spec := agenttest.Finite

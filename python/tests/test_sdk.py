@@ -67,7 +67,7 @@ SPACES = [
 @pytest.mark.parametrize("space", SPACES, ids=repr)
 def test_spaces_round_trip(space: rlrun.Space) -> None:
     assert spaces.from_proto(spaces.to_proto(space)) == space
-    spec = rlrun.Spec(space, space, 0, 1, continuing=True, id="test/x@1", steps=10_000)
+    spec = rlrun.Spec(space, space, 0, 1, continuing=True, id="test/x@1", steps=10, episodes=3_000)
     assert rlrun.Spec.from_proto(spec.to_proto()) == spec
     column = spaces.zeros(space, 4)
     back = spaces.from_bytes(space, spaces.to_bytes(column), 4, "x")

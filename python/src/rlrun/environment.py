@@ -29,7 +29,9 @@ class Spec:
     ``id`` is filled in from the environment's class. ``steps`` is the number of steps
     of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
     known. If the run begins with a saved agent, the steps from which that has learned
-    before count, too. Environments leave it 0. ``masks`` says that observations come with
+    before count, too. ``episodes`` is the number of episodes with which a run ends, if that
+    comes first; 0 without such a budget, and in a run that begins with a saved agent.
+    Environments leave both 0. ``masks`` says that observations come with
     masks of the allowed actions; it is set where an environment has ``action_mask``.
     """
 
@@ -41,6 +43,7 @@ class Spec:
     id: str = ""
     steps: int = 0
     masks: bool = False
+    episodes: int = 0
 
     def __post_init__(self) -> None:
         spaces.check(self.observation, "the space of observations in an rlrun.Spec")
@@ -66,6 +69,7 @@ class Spec:
             continuing=self.continuing,
             steps=self.steps,
             masks=self.masks,
+            episodes=self.episodes,
         )
 
     @staticmethod
@@ -80,6 +84,7 @@ class Spec:
             id=message.id,
             steps=message.steps,
             masks=message.masks,
+            episodes=message.episodes,
         )
 
 

@@ -95,7 +95,7 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 func Spec(m *pb.Spec) (framework.Spec, error) {
 	s := framework.Spec{
 		ID: m.GetId(), RewardLow: m.GetRewardLow(), RewardHigh: m.GetRewardHigh(), Continuing: m.GetContinuing(),
-		Steps: int(min(m.GetSteps(), math.MaxInt)), Masks: m.GetMasks(),
+		Steps: int(min(m.GetSteps(), math.MaxInt)), Episodes: int(min(m.GetEpisodes(), math.MaxInt)), Masks: m.GetMasks(),
 	}
 	var err error
 	if s.Observation, err = Space(m.GetObservation()); err != nil {

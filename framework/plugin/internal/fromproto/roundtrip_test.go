@@ -165,7 +165,7 @@ func TestSpec(t *testing.T) {
 		want := framework.Spec{
 			ID: "a/b@1", Observation: anySpace(t, "observation"), Action: anySpace(t, "action"),
 			RewardLow: -rapid.OneOf(rapid.Just(math.Inf(1)), rapid.Float64Range(0, 1e300)).Draw(t, "low"), RewardHigh: math.Inf(1),
-			Continuing: rapid.Bool().Draw(t, "continuing"), Steps: rapid.IntRange(0, 1<<40).Draw(t, "steps"),
+			Continuing: rapid.Bool().Draw(t, "continuing"), Steps: rapid.IntRange(0, 1<<40).Draw(t, "steps"), Episodes: rapid.IntRange(0, 1<<40).Draw(t, "episodes"),
 		}
 		m := must.Get(toproto.Spec(want))(t)
 		got, err := fromproto.Spec(over(t, m))

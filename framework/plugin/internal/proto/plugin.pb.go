@@ -417,7 +417,10 @@ type Spec struct {
 	Steps uint64 `protobuf:"varint,7,opt,name=steps,proto3" json:"steps,omitempty"`
 	// Observations come with masks, which say what actions are allowed: see
 	// EnvironmentReply.masks. The action space is then discrete.
-	Masks         bool `protobuf:"varint,8,opt,name=masks,proto3" json:"masks,omitempty"`
+	Masks bool `protobuf:"varint,8,opt,name=masks,proto3" json:"masks,omitempty"`
+	// The episodes of a run in the spec that an agent is opened with, if a run also ends with
+	// so many; 0 otherwise. The host sets it, as it sets steps.
+	Episodes      uint64 `protobuf:"varint,9,opt,name=episodes,proto3" json:"episodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,6 +509,13 @@ func (x *Spec) GetMasks() bool {
 		return x.Masks
 	}
 	return false
+}
+
+func (x *Spec) GetEpisodes() uint64 {
+	if x != nil {
+		return x.Episodes
+	}
+	return 0
 }
 
 // Space is a set of values; names and semantics are Gymnasium's. The names of its
@@ -3145,7 +3155,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
 	"\vBreaksEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8c\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa8\x02\n" +
 	"\x04Spec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\vobservation\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.SpaceR\vobservation\x12.\n" +
@@ -3158,7 +3168,8 @@ const file_plugin_proto_rawDesc = "" +
 	"continuing\x18\x06 \x01(\bR\n" +
 	"continuing\x12\x14\n" +
 	"\x05steps\x18\a \x01(\x04R\x05steps\x12\x14\n" +
-	"\x05masks\x18\b \x01(\bR\x05masks\"\xca\x01\n" +
+	"\x05masks\x18\b \x01(\bR\x05masks\x12\x1a\n" +
+	"\bepisodes\x18\t \x01(\x04R\bepisodes\"\xca\x01\n" +
 	"\x05Space\x12<\n" +
 	"\bdiscrete\x18\x01 \x01(\v2\x1e.rlrun.plugin.v1.DiscreteSpaceH\x00R\bdiscrete\x12L\n" +
 	"\x0emulti_discrete\x18\x02 \x01(\v2#.rlrun.plugin.v1.MultiDiscreteSpaceH\x00R\rmultiDiscrete\x12-\n" +

@@ -75,7 +75,7 @@ func Spec(s framework.Spec) (*pb.Spec, error) {
 	return &pb.Spec{
 		Id: s.ID, Observation: observation, Action: action,
 		RewardLow: s.RewardLow, RewardHigh: s.RewardHigh, Continuing: s.Continuing,
-		Steps: uint64(max(0, s.Steps)), Masks: s.Masks,
+		Steps: uint64(max(0, s.Steps)), Episodes: uint64(max(0, s.Episodes)), Masks: s.Masks,
 	}, nil
 }
 

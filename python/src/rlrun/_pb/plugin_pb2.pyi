@@ -92,7 +92,7 @@ class DescribeReply(_message.Message):
     def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ...) -> None: ...
 
 class Spec(_message.Message):
-    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps", "masks")
+    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps", "masks", "episodes")
     ID_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -101,6 +101,7 @@ class Spec(_message.Message):
     CONTINUING_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     MASKS_FIELD_NUMBER: _ClassVar[int]
+    EPISODES_FIELD_NUMBER: _ClassVar[int]
     id: str
     observation: Space
     action: Space
@@ -109,7 +110,8 @@ class Spec(_message.Message):
     continuing: bool
     steps: int
     masks: bool
-    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ..., masks: bool = ...) -> None: ...
+    episodes: int
+    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ..., masks: bool = ..., episodes: _Optional[int] = ...) -> None: ...
 
 class Space(_message.Message):
     __slots__ = ("discrete", "multi_discrete", "box")
