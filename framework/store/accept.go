@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 	if s.Mixed {
 		s.markChanged(c.provenance)
 	}
-	if err := c.rebind(s, shard.Of == 0); err != nil {
+	if err := cmp.Or(c.rebind(s, shard.Of == 0), s.sameLoaded(c.dir)); err != nil {
 		return nil, err
 	}
 	if err := result.Check(ctx, p.Meta(), c.runs.All()); err != nil {

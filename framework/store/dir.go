@@ -111,6 +111,9 @@ const lateFile = 10 * time.Second
 
 // writeOnce writes a file unless there is one, and returns when it can be read.
 func (d Dir) writeOnce(name string, data []byte) error {
+	if _, err := os.Lstat(d.path(name)); err == nil {
+		return d.await(name)
+	}
 	if err := disk.MkdirAll(d.fileSystem(), filepath.Dir(d.path(name))); err != nil {
 		return err
 	}

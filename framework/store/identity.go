@@ -84,9 +84,11 @@ type PluginProvenance struct {
 	SHA256  string   `json:"sha256,omitempty"` // of the executable, if it has one of its own
 	// Files holds the digests of the executable and of the files among the arguments, by name.
 	Files map[string]string `json:"files,omitempty"`
-	// Sources holds what the plugin says it runs besides: digests of modules and
-	// versions of packages, by name.
+	// Sources holds what the plugin says it runs besides when it begins to serve: digests of modules
+	// and versions of packages, by name. Later holds what it has loaded since, to open what the config
+	// asks for. That is bound to the output directory and is no part of the identity.
 	Sources  map[string]string `json:"sources,omitempty"`
+	Later    map[string]string `json:"later,omitempty"`
 	Replaced bool              `json:"replaced,omitempty"` // put in the place of the plugin that the config names
 }
 
@@ -391,11 +393,17 @@ func (s *Session) Unchanged(ctx context.Context, d Dir, c plan.Component, plugin
 				}
 			}
 			if was != sources[name] {
-				return fmt.Errorf("plugin %s %w: %s", c.CommandLine(), reason, result.Code{name: was}.Difference(result.Code{name: sources[name]}))
+				return p.changed(reason, name, was, sources[name])
 			}
 		}
 	}
 	return nil
+}
+
+// changed says that code which the plugin loads is not what it was.
+func (p *PluginProvenance) changed(reason error, name, was, is string) error {
+	c := plan.Component{Plugin: p.Plugin, Args: p.Args}
+	return fmt.Errorf("plugin %s %w: %s", c.CommandLine(), reason, result.Code{name: was}.Difference(result.Code{name: is}))
 }
 
 // SameFiles returns an error, which wraps ErrChanged, if a file that the parameters of a cell's

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (s *Session) bind(d Dir, p *PluginProvenance, name, digest string) (was str
 	if err != nil {
 		return "", nil, err
 	}
-	file := loadedDir + "/" + plan.ShortDigest(p.Program, name) + ".json"
+	file := p.loadedFile(name)
 	if err := d.writeOnce(file, append(text, '\n')); err != nil {
 		return "", nil, err
 	}
@@ -40,7 +41,34 @@ func (s *Session) bind(d Dir, p *PluginProvenance, name, digest string) (was str
 	if first.Started.Equal(s.Started) {
 		return first.Digest, ErrChanged, err
 	}
-	return first.Digest, fmt.Errorf("differs from the one in the runs of %s, which were %w", d.Path, ErrOtherPrograms), err
+	return first.Digest, d.otherLoaded(), err
+}
+
+// loadedFile is the file of loadedDir for code that the plugin has loaded.
+func (p *PluginProvenance) loadedFile(name string) string {
+	return loadedDir + "/" + plan.ShortDigest(p.Program, name) + ".json"
+}
+
+func (d Dir) otherLoaded() error {
+	return fmt.Errorf("differs from the one in the runs of %s, which were %w", d.Path, ErrOtherPrograms)
+}
+
+// sameLoaded refuses code that a plugin has loaded for what the config asks for, if it is other code
+// in the runs of the output directory. It binds nothing.
+func (s *Session) sameLoaded(d Dir) error {
+	files, err := d.loaded()
+	if err != nil {
+		return err
+	}
+	for i := range s.Plugins {
+		p := &s.Plugins[i]
+		for _, name := range slices.Sorted(maps.Keys(p.Later)) {
+			if was, ok := files[p.loadedFile(name)]; ok && was.Digest != p.Later[name] {
+				return p.changed(d.otherLoaded(), name, was.Digest, p.Later[name])
+			}
+		}
+	}
+	return nil
 }
 
 // rebind makes the session ready to bind code beside that of earlier ones. It forgets code that

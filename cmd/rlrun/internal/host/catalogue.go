@@ -182,6 +182,8 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, comp pla
 		return p, nil
 	}
 	p.SHA256 = strings.TrimPrefix(p.Files[filepath.Base(found.Command)], "sha256:")
-	p.Sources, err = own.Sources(ctx)
+	p.Sources = c.first(comp).sources
+	p.Later, err = own.Sources(ctx)
+	maps.DeleteFunc(p.Later, func(name, _ string) bool { return p.Sources[name] != "" })
 	return p, err
 }
