@@ -41,19 +41,43 @@ import (
 // ones.
 var sabotage atomic.Value
 
-// serveHostile serves p as plugin.Serve does, but by a server that breaks the
-// protocol once a fault of that kind strikes.
-func serveHostile(p vector.Plugin) {
+// serveHostile serves as plugin.Serve does, by a server that breaks the protocol.
+func serveHostile(by pb.PluginServer) {
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  wire.Handshake(),
-		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, hostileServer{server.New(p)}),
+		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, by),
 		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(o, grpc.ForceServerCodecV2(garbageCodec{encoding.GetCodecV2("proto")}))...)
 		},
 	})
 }
 
+// hostileServer does so once a fault of that kind strikes.
 type hostileServer struct{ pb.PluginServer }
+
+// oneHandle gives every environment the handle of the first.
+type oneHandle struct{ pb.PluginServer }
+
+func (h oneHandle) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentRequest) (*pb.OpenEnvironmentReply, error) {
+	reply, err := h.PluginServer.OpenEnvironment(ctx, m)
+	if err == nil {
+		reply.Instance = 1
+	}
+	return reply, err
+}
+
+// A plugin that gives two open instances one handle is refused: their steps would be one another's.
+// One that is closed may leave its handle to the next.
+func TestHandlesAreDistinct(t *testing.T) {
+	p := launch(t, plugin.LaunchConfig{}, "serve-one-handle")
+	first := must.Get(p.OpenEnvironment(t.Context(), nil, 1))(t)
+	_, err := p.OpenEnvironment(t.Context(), nil, 1)
+	if !errors.Is(err, plugin.ErrProtocol) || !strings.Contains(err.Error(), "the handle 1, which another open instance has") {
+		t.Errorf("got %v", err)
+	}
+	must.Do(t, first.Close())
+	must.Get(p.OpenEnvironment(t.Context(), nil, 1))(t)
+}
 
 // errEarly ends a stream as if it were complete.
 var errEarly = errors.New("early")

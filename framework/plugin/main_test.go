@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
@@ -59,10 +60,13 @@ func TestMain(m *testing.M) {
 			plugin.Serve(optiontest.Plugin())
 			return
 		case "serve-hostile-environment":
-			serveHostile(faultyEnvironment())
+			serveHostile(hostileServer{server.New(faultyEnvironment())})
+			return
+		case "serve-one-handle":
+			serveHostile(oneHandle{server.New(faultyEnvironment())})
 			return
 		case "serve-hostile-agent":
-			serveHostile(faultyAgent())
+			serveHostile(hostileServer{server.New(faultyAgent())})
 			return
 		case "serve-hostile-socket-environment":
 			serveHostileSocket(faultyEnvironment())

@@ -46,6 +46,7 @@ type Process struct {
 	stepping     sync.Mutex             // held while the socket is in use
 	guest        string                 // that it was started with; "" if there is none
 	host         *Process               // whose guest this is; nil if it is none
+	instances    sync.Map               // handles of those that are open
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
 	ctx context.Context

@@ -53,6 +53,9 @@ type carrier interface {
 // not read steps from one, over the stream that start opens. A reply has most bytes at most.
 func (p *Process) open(instance uint64, lanes, most int, kind wire.Kind, start func(context.Context, ...grpc.CallOption) (grpc.ClientStream, error)) (*session, error) {
 	s := &session{process: p, instance: instance, lanes: lanes}
+	if _, open := p.instances.LoadOrStore(instance, true); open {
+		return nil, p.failure(0, fmt.Errorf("%w: it answered with the handle %d, which another open instance has; every instance needs one of its own", ErrProtocol, instance))
+	}
 	if p.socket != nil {
 		s.carrier = &socketCarrier{process: cmp.Or(p.host, p), instance: instance, kind: kind, most: most}
 		return s, nil
@@ -65,6 +68,7 @@ func (p *Process) open(instance uint64, lanes, most int, kind wire.Kind, start f
 	var err error
 	if c.stream, err = start(c.ctx, grpc.MaxCallRecvMsgSize(most)); err != nil {
 		c.unlink()
+		p.instances.Delete(instance)
 		return nil, p.failure(0, p.explain(c.ctx, err))
 	}
 	s.carrier = c
@@ -262,6 +266,7 @@ func (s *session) close() error {
 		return nil
 	}
 	s.closed = true
+	s.process.instances.Delete(s.instance) // the plugin may use it again as soon as it knows
 	if s.unfollow != nil {
 		s.unfollow()
 	}

@@ -55,6 +55,46 @@ func newValidator(schema []byte) (*validator, error) {
 	return &validator{compiled, source}, nil
 }
 
+// CheckSchema refuses a schema of parameters that is not valid, or that gives a parameter a default which
+// it does not allow. A default of null says that there is no value.
+func CheckSchema(schema json.RawMessage) error {
+	if len(bytes.TrimSpace(schema)) == 0 {
+		return nil
+	}
+	v, err := newValidator(schema)
+	if err != nil {
+		return fmt.Errorf("it describes its parameters with a schema that is not valid: %w", err)
+	}
+	return checkDefaults(v.compiled, "", map[*jsonschema.Schema]bool{})
+}
+
+func checkDefaults(s *jsonschema.Schema, path string, seen map[*jsonschema.Schema]bool) error {
+	if s == nil || seen[s] {
+		return nil
+	}
+	seen[s] = true
+	if s.Default != nil && *s.Default != nil {
+		var failed *jsonschema.ValidationError
+		if err := s.Validate(*s.Default); errors.As(err, &failed) {
+			leaf := leaves(failed)[0]
+			name := strings.Join(append([]string{path}, leaf.InstanceLocation...), ".")
+			return fmt.Errorf("its parameter %s has a default that its own description does not allow: %s",
+				name, leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
+		if err := checkDefaults(s.Properties[key], strings.TrimPrefix(path+"."+key, "."), seen); err != nil {
+			return err
+		}
+	}
+	for _, of := range slices.Concat([]*jsonschema.Schema{s.Ref}, s.AnyOf, s.OneOf, s.AllOf) {
+		if err := checkDefaults(of, path, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // validate returns what is wrong with a JSON value that stands at base in the
 // document. relocate maps a path in the value to one in the document.
 func (v *validator) validate(d *document, value []byte, relocate func([]string) []string) (Problems, error) {

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/store"
@@ -204,6 +206,11 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p pro
 			if err := c.pins.CheckProcess(c.lock, all, comp.Plugin, comp.Args...); err != nil {
 				return err
 			}
+		}
+	}
+	if c.first(comp) == nil {
+		if err := config.CheckSchema(d.Params); err != nil {
+			return fmt.Errorf("plugin %s: %w: %w", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), framework.ErrInvalidAnswer, err)
 		}
 	}
 	c.mu.Lock()
