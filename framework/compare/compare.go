@@ -635,13 +635,22 @@ func (c *comparer) sequential(cmp *Comparison, a, b *ComparedAgent) {
 
 // progress says how far a sequential test is.
 func (c *Comparison) progress() string {
+	text := "to the end"
 	switch {
 	case c.Open:
-		return fmt.Sprintf("open after %d", c.Rests)
+		text = fmt.Sprintf("open after %d", c.Rests)
 	case c.Better != "":
-		return fmt.Sprintf("stopped at %d", c.Rests)
+		text = fmt.Sprintf("stopped at %d", c.Rests)
 	}
-	return "to the end"
+	return text + c.left()
+}
+
+// left says how many runs are left out.
+func (c *Comparison) left() string {
+	if c.Dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d left out", c.Dropped)
 }
 
 // tukey returns the p values of Tukey–Kramer over all agents that have values.

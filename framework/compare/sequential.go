@@ -49,11 +49,19 @@ func (p *Progress) String() string {
 		if worse == p.Better {
 			worse = p.B
 		}
-		return fmt.Sprintf("%s: %s is better than %s (decided after %d runs)", p.Environment, p.Better, worse, p.Runs())
+		return fmt.Sprintf("%s: %s is better than %s (decided after %s)", p.Environment, p.Better, worse, p.pairs())
 	case p.Open():
-		return fmt.Sprintf("%s: %s against %s is open after %d runs", p.Environment, p.A, p.B, p.Runs())
+		return fmt.Sprintf("%s: %s against %s is open after %s", p.Environment, p.A, p.B, p.pairs())
 	}
-	return fmt.Sprintf("%s: %s against %s is not decided by all %d runs", p.Environment, p.A, p.B, p.Runs())
+	return fmt.Sprintf("%s: %s against %s is not decided by all %s", p.Environment, p.A, p.B, p.pairs())
+}
+
+func (p *Progress) pairs() string {
+	text := fmt.Sprintf("%d runs", p.Runs())
+	if p.Dropped > 0 {
+		text += fmt.Sprintf("; %d left out, as a run failed or has no value", p.Dropped)
+	}
+	return text
 }
 
 // pairs are indices of agents, A and B, in the order of Compare.

@@ -111,7 +111,7 @@ func TestSequentialBlocks(t *testing.T) {
 		}
 	}
 	p := s.Decide(partly(in, map[result.Key]int{key("a"): 30, key("b"): 30}))[0]
-	if p.Decision != stat.Undecided || p.Runs() != 29 || p.Dropped != 1 || !strings.Contains(p.String(), "not decided by all") {
+	if p.Decision != stat.Undecided || p.Runs() != 29 || p.Dropped != 1 || !strings.Contains(p.String(), "not decided by all 29 runs; 1 left out, as a run failed or has no value") {
 		t.Errorf("%s, dropped %d", p.String(), p.Dropped)
 	}
 	// A comparison of the finished experiment says the same. It uses the level
@@ -128,7 +128,7 @@ func TestSequentialBlocks(t *testing.T) {
 			t.Errorf("%d runs not needed: %q", notNeeded, other.Notes)
 		}
 	}
-	if !c.Stopped || c.Dropped != 1 || c.Alpha != s.Alpha || c.RunsText() != "29 (to the end)" || !strings.Contains(Method(r), "at level 0.05") {
+	if !c.Stopped || c.Dropped != 1 || c.Alpha != s.Alpha || c.RunsText() != "29 (to the end, 1 left out)" || !strings.Contains(Method(r), "at level 0.05") {
 		t.Errorf("%+v, %s: %s", c, c.RunsText(), Method(r))
 	}
 }

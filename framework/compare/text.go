@@ -82,9 +82,9 @@ func (c *Comparison) RunsText() string {
 	case c.Stopped:
 		return fmt.Sprintf("%d (%s)", c.N, c.progress())
 	case !c.Paired:
-		return fmt.Sprintf("%d, %d", c.N, c.NB)
+		return fmt.Sprintf("%d, %d%s", c.N, c.NB, c.left())
 	}
-	return strconv.Itoa(c.N)
+	return strconv.Itoa(c.N) + c.left()
 }
 
 // cells are the columns of comparisonHeader.

@@ -131,6 +131,25 @@ func TestTableOfHiddenCharacters(t *testing.T) {
 	}
 }
 
+// A difference says of how many pairs of runs it is, if not of all, and that it is not known if there are none.
+func TestDifferenceOfSomePairs(t *testing.T) {
+	row := func(agent string, d *Estimate) Row {
+		return Row{Environment: "e", Agent: agent, Metric: CumulativeReward, Estimate: Estimate{N: 6, Mean: 1, Low: 1, High: 1}, Difference: d}
+	}
+	of := func(n int) *Estimate { return &Estimate{N: n, Mean: 2, Low: math.NaN(), High: math.NaN()} }
+	agents := []string{"first", "one", "all", "none"}
+	s := &Summary{Meta: Meta{Environments: []string{"e"}, Agents: agents, Steps: 5}, Rows: []Row{row("first", nil), row("one", of(1)), row("all", of(6)), row("none", nil)}}
+	for _, agent := range agents {
+		s.Counts = append(s.Counts, Count{Environment: "e", Agent: agent, Ended: Ended{OK: 6}})
+	}
+	want := []string{"", "+2 (1 of 6)", "+2", NotKnown}
+	for i, agent := range agents {
+		if got := s.deltaCell("e", agent); got != want[i] {
+			t.Errorf("%s: %q, want %q", agent, got, want[i])
+		}
+	}
+}
+
 // The difference is to the first agent of the config. Where another one comes first, its title names it.
 func TestDifferenceNamesItsAgent(t *testing.T) {
 	row := func(agent string, mean float64) Row {

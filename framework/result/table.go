@@ -152,10 +152,7 @@ func render(s *Summary, env string, ms []Metric, delta bool, title string) strin
 	cols := s.Columns(env, ms)
 	if delta {
 		cols = append(cols, Column{title, func(agent string) string {
-			if r := s.Row(env, agent, CumulativeReward); r != nil && r.Difference != nil {
-				return r.Difference.Signed()
-			}
-			return ""
+			return s.deltaCell(env, agent)
 		}})
 	}
 
@@ -166,6 +163,25 @@ func render(s *Summary, env string, ms []Metric, delta bool, title string) strin
 		rows = append(rows, row)
 	}
 	return RenderTable(header, rows, func(i int) bool { return i > 0 })
+}
+
+// deltaCell is the difference of an agent to the first one, and of how many pairs of runs it is if not
+// of all that ended well.
+func (s *Summary) deltaCell(env, agent string) string {
+	r, c, first := s.Row(env, agent, CumulativeReward), s.Count(env, agent), s.Count(env, s.Meta.Agents[0])
+	if r == nil || c == nil || first == nil || agent == first.Agent {
+		return ""
+	}
+	pairs := min(c.OK, first.OK)
+	switch {
+	case pairs > 0 && r.Difference == nil:
+		return NotKnown
+	case r.Difference == nil:
+		return ""
+	case r.Difference.N < pairs:
+		return fmt.Sprintf("%s (%d of %d)", r.Difference.Signed(), r.Difference.N, pairs)
+	}
+	return r.Difference.Signed()
 }
 
 // Shown are the agents that are run in an environment, in the order of SortBy, and of these the

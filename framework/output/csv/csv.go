@@ -59,12 +59,13 @@ func WriteCurves(w io.Writer, s *result.Summary) error {
 // summary is mixed, a last column "programs" says so.
 func WriteSummary(w io.Writer, s *result.Summary) error {
 	c := newTable(w, s, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
-		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high", "median", "censored")
+		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high", "median", "censored", "difference_n")
 	for i := range s.Rows {
 		r := &s.Rows[i]
-		var diff, low, high string
+		var diff, low, high, n string
 		if d := r.Difference; d != nil {
 			diff, low, high = result.CSVNumber(d.Mean), result.CSVNumber(d.Low), result.CSVNumber(d.High)
+			n = strconv.Itoa(d.N)
 		}
 		median := result.CSVNumber(r.Median)
 		if math.IsInf(r.Median, 1) {
@@ -73,7 +74,7 @@ func WriteSummary(w io.Writer, s *result.Summary) error {
 		c.row(r.Environment, r.Agent, string(r.Metric), strconv.Itoa(r.N), strconv.Itoa(r.Failed),
 			result.CSVNumber(r.Mean), result.CSVNumber(r.StdErr), result.CSVNumber(r.Low), result.CSVNumber(r.High),
 			result.CSVNumber(r.IQM), result.CSVNumber(r.IQMLow), result.CSVNumber(r.IQMHigh), diff, low, high,
-			median, strconv.Itoa(len(r.Censored)))
+			median, strconv.Itoa(len(r.Censored)), n)
 	}
 	return c.close()
 }

@@ -56,8 +56,8 @@ func TestSummaryCSV(t *testing.T) {
 	var buf bytes.Buffer
 	must.Do(t, csv.WriteSummary(&buf, s))
 	// b minus a: 4 and 2, mean 3, standard error 1.
-	const want = `environment,agent,metric,n,failed,mean,stderr,ci_low,ci_high,iqm,iqm_ci_low,iqm_ci_high,difference,difference_ci_low,difference_ci_high,median,censored
-"e, f",b,reward,2,1,5,0,NaN,NaN,5,NaN,NaN,3,-9.70620473617,15.70620473617,5,0
+	const want = `environment,agent,metric,n,failed,mean,stderr,ci_low,ci_high,iqm,iqm_ci_low,iqm_ci_high,difference,difference_ci_low,difference_ci_high,median,censored,difference_n
+"e, f",b,reward,2,1,5,0,NaN,NaN,5,NaN,NaN,3,-9.70620473617,15.70620473617,5,0,2
 `
 	if got := shorten(buf.String()); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)

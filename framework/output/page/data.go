@@ -109,6 +109,7 @@ type pageRows struct {
 	Difference  column           `json:"diff"`
 	DiffLow     column           `json:"diffLow"`
 	DiffHigh    column           `json:"diffHigh"`
+	DiffN       column           `json:"diffN"`
 	Bounds      [2]result.Number `json:"bounds"` // what the mean can be; null: any
 }
 
@@ -321,14 +322,14 @@ func (d *pageData) addRows(s *result.Summary, environment, agent map[string]int,
 			k = len(d.Rows)
 			at[key] = k
 			n := len(d.Agents)
-			d.Rows = append(d.Rows, pageRows{key[0], key[1], nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), boundsOf(&s.Meta, r.Environment, r.Metric, []int{s.Meta.Steps})})
+			d.Rows = append(d.Rows, pageRows{key[0], key[1], nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), boundsOf(&s.Meta, r.Environment, r.Metric, []int{s.Meta.Steps})})
 		}
 		rows, a := &d.Rows[k], agent[r.Agent]
 		low, high := s.Meta.Clamp(r.Environment, r.Metric, s.Meta.Steps, r.Low, r.High)
 		rows.N[a], rows.Mean[a], rows.Low[a], rows.High[a] = float64(r.N), r.Mean, low, high
 		rows.IQM[a], rows.IQMLow[a], rows.IQMHigh[a] = r.IQM, r.IQMLow, r.IQMHigh
 		if x := r.Difference; x != nil {
-			rows.Difference[a], rows.DiffLow[a], rows.DiffHigh[a] = x.Mean, x.Low, x.High
+			rows.Difference[a], rows.DiffLow[a], rows.DiffHigh[a], rows.DiffN[a] = x.Mean, x.Low, x.High, float64(x.N)
 		}
 	}
 }

@@ -32,6 +32,7 @@ recorded since the last rlrun decide: then every shard fails.
   decided       whether no more runs are needed
   comparisons   environment, a, b, better (of a and b; "" if undecided), decision
                 (open, larger, smaller or undecided: a against b), runs
+                used, dropped (a run failed or has no value)
   needed        environment, agent, runs: the number of runs to be recorded in the
                 next stage, from run 0 on`,
 		Example: `  rlrun decide results/exp`,
@@ -95,6 +96,7 @@ func decision(x *store.Experiment, d *store.Decision) any {
 		Better      string `json:"better"`
 		Decision    string `json:"decision"`
 		Runs        int    `json:"runs"`
+		Dropped     int    `json:"dropped"`
 	}
 	type cell struct {
 		Environment string `json:"environment"`
@@ -109,7 +111,7 @@ func decision(x *store.Experiment, d *store.Decision) any {
 	}{x.Dir.Path, len(d.Needed) == 0, []comparison{}, []cell{}}
 	for i := range d.Progress {
 		p := &d.Progress[i]
-		out.Comparisons = append(out.Comparisons, comparison{p.Environment, p.A, p.B, p.Better, string(p.Decision), p.Runs()})
+		out.Comparisons = append(out.Comparisons, comparison{p.Environment, p.A, p.B, p.Better, string(p.Decision), p.Runs(), p.Dropped})
 	}
 	for _, c := range x.Plan.Cells {
 		key := x.Plan.Key(c)

@@ -1022,7 +1022,7 @@
       { title: "95 % interval of IQM", value: (r) => v(r, "iqmLow"), show: (r) => ok(v(r, "iqmLow")) ? alike(v(r, "iqm"), v(r, "iqmLow"), v(r, "iqmHigh")).slice(1).join(" to ") : "–" },
     ];
     const differ = rows.some((r) => ok(v(r, "diff"))); // not of several experiments together
-    if (differ) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh"))] : "–" });
+    if (differ) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh")), v(r, "diffN") < Math.min(D.ok[r.e][r.a], D.ok[r.e][0]) ? ` (${v(r, "diffN")} of ${Math.min(D.ok[r.e][r.a], D.ok[r.e][0])})` : ""] : "–" });
     table($("result-table"), {
       name: "results", rows, columns, filters: byEnvironment(),
       caption: `${def.title}: mean over runs ± half of the 95 % interval.${differ ? ` Differences are to ${first}, run by run: all agents meet the same random draws.` : ""} Click on a heading to sort.`,
