@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -112,9 +110,12 @@ which rewards were seen).`,
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			comp := plan.Component{Plugin: args[0], Args: args[1:], Transport: plan.Transport(o.transport)}
-			said := newStages(cmd.ErrOrStderr(), 10*time.Second)
-			v, err := check(app, cmd.Context(), comp, o, said.next)
-			said.end()
+			told := func() {}
+			v, err := check(app, cmd.Context(), comp, o, func(part string) {
+				told()
+				told = cli.Announce(cmd.ErrOrStderr(), 3*time.Second, "rlrun: checking "+part)
+			})
+			told()
 			if err != nil {
 				return err
 			}
@@ -347,71 +348,5 @@ func (v *verdict) add(err error, spec string) {
 		if spec != "" {
 			v.Violations[i].Specs = append(v.Violations[i].Specs, spec)
 		}
-	}
-}
-
-// stages tells people what is checked, if that takes long: every ten seconds in a line of
-// its own; on a terminal every second, in one place.
-type stages struct {
-	w     io.Writer
-	begin time.Time
-	wide  int // columns of the terminal; 0 if there is none
-
-	mu   sync.Mutex
-	what string
-	stop chan struct{}
-	done sync.WaitGroup
-}
-
-// newStages tells until end is called.
-func newStages(w io.Writer, every time.Duration) *stages {
-	s := &stages{w: w, begin: time.Now(), wide: cli.Width(w), stop: make(chan struct{})}
-	if s.wide > 0 {
-		every = min(every, time.Second)
-	}
-	s.done.Go(func() {
-		ticks := time.NewTicker(every)
-		defer ticks.Stop()
-		for {
-			select {
-			case <-s.stop:
-				return
-			case <-ticks.C:
-				s.tell()
-			}
-		}
-	})
-	return s
-}
-
-// next is called when a part of the check begins.
-func (s *stages) next(what string) {
-	s.mu.Lock()
-	s.what = what
-	s.mu.Unlock()
-	if s.wide > 0 {
-		s.tell()
-	}
-}
-
-func (s *stages) tell() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.what == "" {
-		return
-	}
-	text := fmt.Sprintf("checking %s, %s so far", s.what, cli.Clock(time.Since(s.begin)))
-	if s.wide > 0 {
-		fmt.Fprintf(s.w, "\r\x1b[K%.*s", s.wide-1, text)
-	} else {
-		fmt.Fprintf(s.w, "rlrun: %s\n", text)
-	}
-}
-
-func (s *stages) end() {
-	close(s.stop)
-	s.done.Wait()
-	if s.wide > 0 {
-		fmt.Fprint(s.w, "\r\x1b[K")
 	}
 }

@@ -1,7 +1,6 @@
 package plugincmd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plan"
@@ -120,26 +117,6 @@ func TestOneCauseOnce(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-}
-
-// Without a terminal, a line is printed every ten seconds, also in a long
-// stage.
-func TestStages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
-		s := newStages(&b, 10*time.Second)
-		s.next("models")
-		time.Sleep(4 * time.Second)
-		s.next("pictures")
-		time.Sleep(20 * time.Second)
-		s.next("metrics")
-		time.Sleep(time.Second)
-		s.end()
-		want := "rlrun: checking pictures, 10 s so far\nrlrun: checking pictures, 20 s so far\n"
-		if b.String() != want {
-			t.Errorf("got %q", b.String())
-		}
-	})
 }
 
 // constant is an agent that takes the last action whatever happens: the numbers of actions
