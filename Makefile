@@ -1,10 +1,12 @@
 # make test   a check that your copy works, in minutes: Go's tests with -short, Python's quick ones
 # make ci     everything that must pass before a change lands: lint, generated code, all tests, the race detector,
 #             the site's links
+# make tests  all tests: make ci without lint and generate
 # make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
 # make bench  the commands of docs/performance.md, with the processor and the load; hours
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
-# make nightly  environments of other packages from PyPI play, are checked and are learnt in (docs/python.md)
+# make nightly  environments of other packages from PyPI play, are checked and are learnt in (docs/python.md);
+#             every fuzz target for a minute
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
 # make dist   archives of the program for every platform, with checksums and completions
 # make release TAG=v0.1.0  archives and wheels of a tag, from a clean checkout of it, in dist/v0.1.0
@@ -39,7 +41,7 @@ at_once = -p 4
 # would vet them, and the modules that they import, a second time.
 lean = -ldflags=-w -vet=off
 
-.PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
+.PHONY: test tests ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
 
 test:
 	@echo "make test takes about four minutes on two idle cores, and more where Go has to compile everything first."
@@ -48,8 +50,10 @@ test:
 	@$(GO) build -o bin/rlrun ./cmd/rlrun # else several tests compile it anew at the same time
 	@$(MAKE) --no-print-directory -j2 go-short python-quick
 
+ci: lint generate tests
+
 # The long parts go beside each other: each waits for processes a part of its time.
-ci: lint generate test
+tests: test
 	$(MAKE) --no-print-directory -j3 go-long python-slow race same $$(test ! -x python/.venv/bin/python || echo site)
 
 # What make test leaves out.
@@ -110,6 +114,7 @@ python:
 nightly:
 	$(GO) build -o bin/rlrun ./cmd/rlrun
 	RLRUN=$(CURDIR)/bin/rlrun python3 python/nightly/environments.py
+	$(MAKE) --no-print-directory fuzz FUZZTIME=1m
 
 generate-python:
 	REQUIRE_PYTHON=1 ./python/test.sh install
