@@ -132,7 +132,7 @@ func TestImportsWithinFramework(t *testing.T) {
 
 // Packages of test code are imported by tests and by each other alone, so no program has them.
 func TestHelpersServeTestsAlone(t *testing.T) {
-	helpers := []string{"internal/must", "internal/vectors", "framework/internal/optiontest", "framework/internal/plantest",
+	helpers := []string{"internal/must", "internal/vectors", "framework/internal/actortest", "framework/internal/optiontest", "framework/internal/plantest",
 		"framework/output/outputtest", "plugins/internal/agenttest", "plugins/plugintest"}
 	packages := load(t, false)
 	for _, helper := range helpers {

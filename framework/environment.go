@@ -42,6 +42,10 @@ type Spec struct {
 	// in the spec that an agent is opened with. It is 0 if the experiment has no such budget, or if
 	// a run begins with a saved agent. The host sets it, too.
 	Episodes int
+	// Actors, in the spec that an agent is opened with, is the number n of environments in which one
+	// copy of the agent acts at the same time; 0 means 1. Lanes r·n to r·n+n−1 of the agent are then
+	// those of one run. The host sets Actors, and environments leave it 0.
+	Actors int
 }
 
 // Validate reports what is wrong with a spec.
@@ -60,6 +64,9 @@ func (s *Spec) Validate() error {
 	}
 	if !(s.RewardLow <= s.RewardHigh) || math.IsInf(s.RewardLow, 1) || math.IsInf(s.RewardHigh, -1) {
 		return fmt.Errorf("reward bounds [%v, %v]", s.RewardLow, s.RewardHigh)
+	}
+	if s.Actors < 0 {
+		return fmt.Errorf("%d actors", s.Actors)
 	}
 	if _, discrete := s.Action.(space.Discrete); s.Masks && !discrete {
 		return errors.New("masks are for discrete actions")

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -273,8 +272,7 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 		}
 		h.kept[i], h.hot[i].nextAt = c.Step, h.nextAt(i)
 		if h.over(i) {
-			h.actions.Signals[i], h.feedback.Signals[i] = vector.Idle, vector.Idle
-			h.live--
+			h.idle(i)
 		}
 	}
 	if c := h.batch.Checkpoints; c.Steps > 0 {
@@ -330,7 +328,7 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 				continue
 			case ended:
 				h.episode[i]++
-				in.Signals[i], in.Seeds[i] = vector.NewEpisode, b.Seeds.Seed(b.Runs[i], seed.Environment, h.episode[i])
+				h.begin(i, vector.NewEpisode)
 			default:
 				var err error
 				if left[i], err = h.read(i, left[i]); err != nil {
@@ -383,7 +381,7 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 		in.Signals[i] = vector.Continue
 		if h.feedback.Terminated[i] || h.feedback.Truncated[i] {
 			h.episode[i]++
-			in.Signals[i], in.Seeds[i] = vector.NewEpisode, b.Seeds.Seed(b.Runs[i], seed.Environment, h.episode[i])
+			h.begin(i, vector.NewEpisode)
 		}
 	}
 	return nil

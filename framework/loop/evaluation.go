@@ -18,8 +18,8 @@ import (
 // with the ability Greedy act greedily, the others as they do when they learn. The
 // agents that learn, and their environments, do not notice.
 type Evaluation struct {
-	Environment vector.Environment // opened as the batch's, with as many lanes
-	Agent       vector.Agent       // opened as the batch's, with as many lanes
+	Environment vector.Environment // opened as the batch's, with a lane for each of its runs
+	Agent       vector.Agent       // opened as the batch's, with as many lanes and one actor
 	Every       int                // steps of a run between evaluations, at least 1; the last is at its end
 	// Episodes is the number of episodes of an evaluation, at most Limit steps each,
 	// where episodes end. Its value is their mean return.
@@ -41,7 +41,7 @@ func (e *Evaluation) metric(spec framework.Spec) result.Metric {
 }
 
 type evaluationJob struct {
-	lane  int // of the batch
+	lane  int // of the evaluation, and place in Batch.Runs
 	from  *Snapshot
 	point int // see evaluated
 }
@@ -95,11 +95,11 @@ func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) (
 	blame := func(who string, err error) error {
 		var lane *vector.LaneError
 		if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(jobs) {
-			return fmt.Errorf("%s: %w", who, &vector.LaneError{Lane: jobs[lane.Lane].lane, Err: lane.Err})
+			return fmt.Errorf("%s: %w", who, &vector.LaneError{Lane: jobs[lane.Lane].lane * max(b.Actors, 1), Err: lane.Err})
 		}
 		return fmt.Errorf("%s: %w", who, err)
 	}
-	if err := Restore(ctx, e.Agent, spec, n, from); err != nil {
+	if err := Restore(ctx, e.Agent, spec, n, 1, from); err != nil {
 		return nil, blame("agent", err)
 	}
 	begin := vector.NewEpisode

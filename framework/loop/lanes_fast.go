@@ -23,7 +23,7 @@ type laneRunner struct {
 func newLaneRunner(b *batchRun) *laneRunner {
 	play := b.batch.Environment.Abilities().PlayLane
 	a := b.batch.Agent.Abilities().Lane
-	if play == nil || a == nil {
+	if play == nil || a == nil || b.actors > 1 {
 		return nil
 	}
 	return &laneRunner{b, play, a, make([]int64, stretch), make([]float64, stretch)}
@@ -41,19 +41,19 @@ func allContinuing(actions, feedback []vector.Signal) bool {
 
 // step makes up to most steps of every lane that is not idle, fewer where its run or
 // episode ends first. The columns are left as by calls for all lanes. It returns how
-// many of these it would have taken, from call on, and the sum of the lanes' steps.
-func (x *laneRunner) step(ctx context.Context, call, most int) (calls, sum int, err error) {
+// many of these it would have taken, from call on.
+func (x *laneRunner) step(ctx context.Context, call, most int) (calls int, err error) {
 	for i, s := range x.actions.Signals {
 		if s != vector.Continue {
 			continue
 		}
 		n, err := x.lane(ctx, i, min(most, x.batch.Steps-x.hot[i].steps), call)
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
-		calls, sum = max(calls, n), sum+n
+		calls = max(calls, n)
 	}
-	return calls, sum, nil
+	return calls, nil
 }
 
 // stretch is up to how many steps are made before they are added up.

@@ -19,11 +19,15 @@ import (
 // Batch is a group of runs that are stepped together, one per lane. The results
 // of a run do not depend on the others in its batch.
 type Batch struct {
-	Environment vector.Environment // with a lane for each of Runs
-	Agent       vector.Agent       // with a lane for each of Runs
-	Runs        []int              // run index of each lane; its length is the lane count
-	Seeds       seed.Source        // of the environment
-	Steps       int                // interactions a run, at least 1; 0 to evaluate the agents of Start alone
+	Environment vector.Environment // with a lane for each of Runs, or with Actors so many
+	Agent       vector.Agent       // with as many lanes
+	Runs        []int              // run index of each lane or, with Actors, of each so many lanes
+	// Actors, if more than 1, is the number of actors of a run: see framework.Spec.Actors. Their steps count one after the
+	// other, in the order of their lanes; a run ends within a call, and later actors' steps in it do not count. There
+	// are no metrics of the environment's own then, and Ahead and Checkpoints are nil.
+	Actors int
+	Seeds  seed.Source // of the environment
+	Steps  int         // interactions a run, at least 1; 0 to evaluate the agents of Start alone
 	// Episodes, if not 0, ends a run with its episode of this number, and Steps are the most that it may make.
 	Episodes int
 	// Grid holds the increasing step numbers in [1, Steps] at which curves get a point; with Episodes the
@@ -131,12 +135,11 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	if err != nil {
 		return nil, x.failed(err)
 	}
-	told, made := 0, resumed // units and steps
+	var told Work
 	progress := func() {
-		if b.Progress != nil && made > 0 {
-			units := x.units()
-			b.Progress(Work{made, units - told}, x.unfinished)
-			told, made = units, 0
+		if made := x.work(); b.Progress != nil && made.Steps > told.Steps {
+			b.Progress(Work{made.Steps - told.Steps, made.Units - told.Units}, x.unfinished)
+			told = made
 		}
 	}
 	first := one(resumed > 0) // the call after that which began the runs
@@ -157,16 +160,16 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			}
 			progress()
 		}
-		calls, stepped, special := 1, 0, true
+		calls, special := 1, true
 		var err error
 		if lanes != nil && allContinuing(x.actions.Signals, x.feedback.Signals) {
-			calls, stepped, err = lanes.step(ctx, call, looks.next-call)
+			calls, err = lanes.step(ctx, call, looks.next-call)
 		} else {
 			if b.Ahead != nil && call > 0 {
 				steps, episodes := x.ahead(looks.next - call)
 				b.Ahead(steps, episodes, x.nextSeed)
 			}
-			stepped, special, err = x.stepBatch(ctx, call)
+			special, err = x.stepBatch(ctx, call)
 		}
 		if errors.Is(err, framework.ErrNeedsReset) && call == first && call > 0 {
 			err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
@@ -177,7 +180,6 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		if err != nil {
 			return nil, x.failed(err)
 		}
-		made += stepped
 	}
 	progress()
 	if err := x.taken.evaluate(ctx); err != nil {
@@ -195,37 +197,45 @@ type batchRun struct {
 	actions  *vector.Actions  // of the next call of the environment
 	feedback *vector.Feedback // of the next call of the agent
 	episode  []uint64         // of each lane: the number of its episode
-	live     int              // lanes whose run goes on
+	live     int              // runs that go on
 }
 
 func newBatchRun(b *Batch) *batchRun {
-	n, spec := len(b.Runs), b.Environment.Spec()
+	n, spec := len(b.Runs)*max(b.Actors, 1), b.Environment.Spec()
 	x := &batchRun{recorder: newRecorder(b), spec: spec, actions: vector.NewActions(spec, n), feedback: vector.NewFeedback(spec, n),
-		episode: make([]uint64, n), live: n}
+		episode: make([]uint64, n), live: len(b.Runs)}
 	x.taken, x.history = snapshots{batch: b, record: x.recorder}, newHistory(x)
-	for i, run := range b.Runs {
-		x.actions.Signals[i] = vector.NewRun
-		x.actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
-		x.feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
+	for lane := range n {
+		x.begin(lane, vector.NewRun)
+		x.feedback.Seeds[lane] = x.seed(lane, seed.Agent, 0)
 	}
 	return x
 }
 
+// begin lets the environment begin a lane's episode, or its run, in the next call.
+func (x *batchRun) begin(lane int, signal vector.Signal) {
+	x.actions.Signals[lane], x.actions.Seeds[lane] = signal, x.seed(lane, seed.Environment, x.episode[lane])
+}
+
+func (x *batchRun) seed(lane int, purpose seed.Purpose, counter uint64) uint64 {
+	return x.batch.Seeds.Actor(lane%x.actors).Seed(x.batch.Runs[lane/x.actors], purpose, counter)
+}
+
 // stepBatch makes a step of every lane that is not idle. See recorder.step for what it
 // returns.
-func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, special bool, err error) {
+func (x *batchRun) stepBatch(ctx context.Context, call int) (special bool, err error) {
 	b := x.batch
 	if call > 0 {
 		if err := stepAgent(ctx, b.Agent, &x.spec, x.feedback, &x.actions.Actions); err != nil {
-			return 0, false, fmt.Errorf("agent, call %d: %w", call+1, err)
+			return false, fmt.Errorf("agent, call %d: %w", call+1, err)
 		}
 	}
 	if err := stepEnvironment(ctx, b.Environment, &x.spec, x.actions, &x.feedback.TimeSteps); err != nil {
-		return 0, false, fmt.Errorf("environment, call %d: %w", call+1, err)
+		return false, fmt.Errorf("environment, call %d: %w", call+1, err)
 	}
 	if call == 0 {
 		if err := x.learnModels(ctx, b.Environment); err != nil {
-			return 0, false, err
+			return false, err
 		}
 	}
 	copy(x.feedback.Signals, x.actions.Signals)
@@ -235,8 +245,7 @@ func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, specia
 			x.feedback.Signals[i] = vector.NewEpisode
 		}
 	}
-	stepped, special = x.step(x.actions, x.feedback)
-	return stepped, special, nil
+	return x.step(x.actions, x.feedback), nil
 }
 
 // ahead returns for how many steps, up to most, every lane continues and nothing is recorded, and how many episodes a
@@ -261,38 +270,49 @@ func (x *batchRun) ahead(most int) (steps, episodes int) {
 
 // nextSeed returns the seed of a lane's episode after the next so many.
 func (x *batchRun) nextSeed(lane, episodes int) uint64 {
-	return x.batch.Seeds.Seed(x.batch.Runs[lane], seed.Environment, x.episode[lane]+1+uint64(episodes))
+	return x.seed(lane, seed.Environment, x.episode[lane]+1+uint64(episodes))
+}
+
+// idle leaves the lanes of a run that is over alone.
+func (x *batchRun) idle(i int) {
+	for lane := i * x.actors; lane < (i+1)*x.actors; lane++ {
+		x.actions.Signals[lane], x.feedback.Signals[lane] = vector.Idle, vector.Idle
+	}
+	x.live--
 }
 
 // turn gives every lane its next signal, after so many calls, and records episodes, grid
 // points and runs that have ended.
 func (x *batchRun) turn(ctx context.Context, calls int) error {
 	b := x.batch
-	for i, s := range x.actions.Signals {
+	for lane, s := range x.actions.Signals {
+		i := lane / x.actors
 		switch s {
 		case vector.Continue:
-			ended := x.feedback.Terminated[i] || x.feedback.Truncated[i]
-			if ended {
-				x.endEpisode(i, x.feedback.Truncated[i])
-				x.episode[i]++
-				x.actions.Signals[i] = vector.NewEpisode
-				x.actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, x.episode[i])
+			if x.actors > 1 {
+				x.add(lane, x.actions, x.feedback)
 			}
+			ended := x.feedback.Terminated[lane] || x.feedback.Truncated[lane]
+			if ended {
+				x.endEpisode(i, x.feedback.Truncated[lane])
+				x.episode[lane]++
+				x.begin(lane, vector.NewEpisode)
+			}
+			x.returns[lane] = x.hot[i].sums.episode
 			steps, over := x.hot[i].steps, x.over(i)
 			if steps == x.hot[i].nextAt || ended && b.Episodes > 0 {
 				if err := x.flush(ctx, i); err != nil {
 					return fmt.Errorf("call %d: %w", calls, err)
 				}
-				if err := x.taken.take(ctx, i, steps, over, x.feedback); err != nil {
+				if err := x.taken.take(ctx, lane, steps, ended, over, x.feedback); err != nil {
 					return fmt.Errorf("call %d: %w", calls, err)
 				}
 			}
 			if over {
-				x.actions.Signals[i], x.feedback.Signals[i] = vector.Idle, vector.Idle
-				x.live--
+				x.idle(i)
 			}
 		case vector.NewEpisode, vector.NewRun:
-			x.actions.Signals[i] = vector.Continue
+			x.actions.Signals[lane] = vector.Continue
 		}
 	}
 	if err := x.measure(ctx); err != nil {

@@ -26,7 +26,7 @@ func newMeters(b *Batch) (meters []meter) {
 		{side: result.EnvironmentMetrics, measures: b.Environment.Abilities().Measures},
 		{side: result.AgentMetrics, measures: b.Agent.Abilities().Measures},
 	} {
-		if x.measures == nil {
+		if x.measures == nil || x.side == result.EnvironmentMetrics && b.Actors > 1 {
 			continue
 		}
 		for _, m := range x.measures.Metrics {
@@ -46,20 +46,35 @@ func (r *recorder) measure(ctx context.Context) error {
 	if len(r.due) == 0 {
 		return nil
 	}
+	lanes := r.due
+	if r.actors > 1 { // a run may have reached several points
+		lanes = slices.Compact(slices.Clone(r.due))
+		for k := range lanes {
+			lanes[k] *= r.actors
+		}
+	}
 	for i := range r.meters {
 		x := &r.meters[i]
 		n := len(x.measures.Metrics)
-		x.values = append(x.values[:0], make([]float64, len(r.due)*n)...)
-		if err := x.measures.Read(ctx, r.due, x.values); err != nil {
+		x.values = append(x.values[:0], make([]float64, len(lanes)*n)...)
+		if err := x.measures.Read(ctx, lanes, x.values); err != nil {
 			return fmt.Errorf("%s, metrics: %w", x.side, err)
 		}
-		for k, lane := range r.due {
+		values := x.values
+		for k, run := range r.due {
+			last := k+1 == len(r.due) || r.due[k+1] != run // of its points
 			for m := range n {
 				if !x.wanted[m] {
 					continue
 				}
-				at := lane*n + m
-				x.curves[at] = append(x.curves[at], x.values[k*n+m])
+				value := math.NaN()
+				if last {
+					value = values[m]
+				}
+				x.curves[run*n+m] = append(x.curves[run*n+m], value)
+			}
+			if last {
+				values = values[n:]
 			}
 		}
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// recommended returns what is lost by a step of the action that the agent of a lane would stay
+// recommended returns what is lost by a step of the action that the agent of a run would stay
 // with, NaN if it is not known or no metric needs it.
-func (r *recorder) recommended(ctx context.Context, lane int) (gap float64, err error) {
-	if !r.recommends || !r.lanes[lane].modeled {
+func (r *recorder) recommended(ctx context.Context, run int) (gap float64, err error) {
+	if !r.recommends || !r.lanes[run].modeled {
 		return math.NaN(), nil
 	}
+	lane := run * r.actors
 	action, err := vector.Recommend(ctx, r.batch.Agent, lane)
 	if errors.Is(err, framework.ErrUnsupported) {
 		return math.NaN(), nil

@@ -29,8 +29,10 @@ type Explorer interface {
 type recorder struct {
 	batch    *Batch
 	explorer Explorer // nil if the agent is none
+	actors   int      // lanes of a run
 	hot      []running
 	lanes    []laneRecord
+	returns  []float64 // of each actor's episode so far
 	// gaps holds, for lanes whose model has one state, the optimal expected
 	// reward minus that of each action, arms entries per lane; nil where no lane
 	// has such a model.
@@ -46,7 +48,7 @@ type recorder struct {
 	due        []int // lanes at a grid point, to be measured
 }
 
-// running is what every step of a lane changes: one cache line.
+// running is what every step of a run changes: one cache line.
 type running struct {
 	steps, nextAt int // step number, and that of the next grid point, snapshot or the end
 	sums          sums
@@ -56,7 +58,7 @@ type running struct {
 // sums are those of rewards.
 type sums struct {
 	window     float64 // since the last grid point
-	episode    float64 // return of the current episode so far
+	episode    float64 // return of the episode so far, of the actor whose step was added last
 	discounted float64
 	weight     float64 // γ^steps
 }
@@ -89,7 +91,8 @@ type curve struct {
 }
 
 func newRecorder(b *Batch) *recorder {
-	r := &recorder{batch: b, hot: make([]running, len(b.Runs)), lanes: make([]laneRecord, len(b.Runs)), discount: b.Discount}
+	r := &recorder{batch: b, actors: max(b.Actors, 1), hot: make([]running, len(b.Runs)), lanes: make([]laneRecord, len(b.Runs)), discount: b.Discount}
+	r.returns = make([]float64, len(b.Runs)*r.actors)
 	r.explorer, _ = b.Agent.(Explorer)
 	r.meters = newMeters(b)
 	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
@@ -138,19 +141,20 @@ func (r *recorder) over(lane int) bool {
 	return r.hot[lane].steps == r.batch.Steps || r.batch.Episodes > 0 && r.lanes[lane].episodes == r.batch.Episodes
 }
 
-// units is the part of the budget that all lanes have made: see Work.
-func (r *recorder) units() (units int) {
+// work is what all runs have made.
+func (r *recorder) work() (made Work) {
 	for i := range r.lanes {
+		made.Steps += r.hot[i].steps
 		switch {
 		case r.batch.Episodes == 0:
-			units += r.hot[i].steps
+			made.Units += r.hot[i].steps
 		case r.over(i):
-			units += r.batch.Episodes
+			made.Units += r.batch.Episodes
 		default:
-			units += r.lanes[i].episodes
+			made.Units += r.lanes[i].episodes
 		}
 	}
-	return units
+	return made
 }
 
 // pointAfter is the least grid point that a lane's last step can be at or before. ended says that the step ended an episode.
@@ -176,8 +180,11 @@ const negligible = 1e-290
 
 // step adds one step to every lane that made one. special is true if some lane
 // needs more work: it began or ended an episode, or reached a grid point or the
-// end of its run.
-func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, special bool) {
+// end of its run. The steps of several actors are left to add.
+func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (special bool) {
+	if r.actors > 1 {
+		return true
+	}
 	n := len(in.Signals)
 	hot, rewards, terminated, truncated := r.hot[:n], out.Rewards[:n], out.Terminated[:n], out.Truncated[:n]
 	gaps, discount := r.gaps, r.discount
@@ -195,12 +202,22 @@ func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, 
 		if gaps != nil {
 			l.choices = l.choices.plus(gaps[i*r.arms+int(actions[i]-r.first)])
 		}
-		stepped++
 		if l.steps++; l.steps == l.nextAt || terminated[i] || truncated[i] {
 			special = true
 		}
 	}
-	return stepped, special
+	return special
+}
+
+// add adds the step of one of several actors to its run.
+func (r *recorder) add(lane int, in *vector.Actions, out *vector.Feedback) {
+	l := &r.hot[lane/r.actors]
+	l.sums.episode = r.returns[lane]
+	l.sums = l.sums.plus(out.Rewards[lane], r.discount)
+	if gaps := r.laneGaps(lane); gaps != nil {
+		l.choices = l.choices.plus(gaps[in.Actions.Int64[lane]-r.first])
+	}
+	l.steps++
 }
 
 // stretch adds steps of one lane. Only the last of them may be at a grid point or end
@@ -285,14 +302,15 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 	if err != nil {
 		return fmt.Errorf("environment, models: %w", err)
 	}
-	if len(models) != len(r.lanes) {
-		return fmt.Errorf("environment: %d models for %d lanes: %w", len(models), len(r.lanes), framework.ErrInvalidAnswer)
+	if len(models) != len(r.returns) {
+		return fmt.Errorf("environment: %d models for %d lanes: %w", len(models), len(r.returns), framework.ErrInvalidAnswer)
 	}
 	gains, returns := map[*mdp.Tabular]float64{}, map[*mdp.Tabular]float64{} // lanes may share a model
-	for i, m := range models {
+	for lane, m := range models {
 		if m == nil {
 			continue
 		}
+		i := lane / r.actors
 		if w := &r.lanes[i].window; !env.Spec().Continuing && slices.Contains(r.batch.Metrics, metric.EpisodeRegret) {
 			if _, known := returns[m]; !known {
 				returns[m] = m.OptimalReturn()
@@ -314,7 +332,7 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 			r.arms = m.NumActions()
 			r.gaps = make([]float64, len(models)*r.arms)
 		}
-		gaps(r.gaps[i*r.arms:(i+1)*r.arms], m)
+		gaps(r.laneGaps(lane), m)
 		r.lanes[i].modeled = true
 	}
 	return nil

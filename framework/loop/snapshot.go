@@ -18,6 +18,7 @@ type Snapshot struct {
 	State   []byte             // of the agent's lane after its last action, as the ability Save gives it
 	Outcome framework.TimeStep // what that action led to; State has not learned it yet
 	Mask    []bool             // the actions allowed there; empty unless Spec.Masks
+	Actors  int                // if more than 1, State is of so many, and the outcomes of their last actions are lost
 }
 
 // Restarter is an agent that counts the steps of its run.
@@ -26,18 +27,22 @@ type Restarter interface {
 	Restart(lane int)
 }
 
-// Restore loads agents into lanes, one each, and lets them learn from their outcomes,
-// which cut their episodes short. Their next signal begins an episode. Lanes after the
-// last snapshot stay as they are.
-func Restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes int, from []*Snapshot) error {
+// Restore loads agents into lanes, one each or, with several actors, one into so many, and lets them
+// learn from their outcomes, which cut their episodes short. Their next signal begins an episode.
+// Lanes after the last snapshot stay as they are. With several actors, there or here, there is no outcome
+// to learn from.
+func Restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes, actors int, from []*Snapshot) error {
 	in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
 	for i, s := range from {
-		err := vector.Load(ctx, agent, i, s.State)
+		err := vector.Load(ctx, agent, i*actors, s.State)
+		if err == nil && (actors > 1 || s.Actors > 1) {
+			continue
+		}
 		if err == nil {
 			err = in.Observations.Set(spec.Observation, i, s.Outcome.Observation)
 		}
 		if err != nil {
-			return inLane(i, fmt.Errorf("loading the agent: %w", err))
+			return inLane(i*actors, fmt.Errorf("loading the agent: %w", err))
 		}
 		copy(in.Mask(i), s.Mask)
 		in.Signals[i], in.Rewards[i] = vector.Continue, s.Outcome.Reward
@@ -72,7 +77,8 @@ func (b *Batch) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return Restore(ctx, b.Agent, b.Environment.Spec(), len(b.Runs), from)
+	actors := max(b.Actors, 1)
+	return Restore(ctx, b.Agent, b.Environment.Spec(), len(b.Runs)*actors, actors, from)
 }
 
 func (b *Batch) starts() ([]*Snapshot, error) {
@@ -80,7 +86,7 @@ func (b *Batch) starts() ([]*Snapshot, error) {
 	for i, run := range b.Runs {
 		var err error
 		if from[i], err = b.Start(run); err != nil {
-			return nil, inLane(i, err)
+			return nil, inLane(i*max(b.Actors, 1), err)
 		}
 	}
 	return from, nil
@@ -121,29 +127,33 @@ type snapshots struct {
 	jobs   []evaluationJob
 }
 
-// take takes a snapshot of a lane after a step, which may be its last, if one is due.
-func (t *snapshots) take(ctx context.Context, lane, step int, last bool, feedback *vector.Feedback) error {
-	b := t.batch
+// take takes a snapshot of a run after a step of a lane, which may be its last, if one is due. ended says that the step
+// ended an episode.
+func (t *snapshots) take(ctx context.Context, lane, step int, ended, last bool, feedback *vector.Feedback) error {
+	b, run := t.batch, lane/t.record.actors
 	if !b.snapshotAt(step, last) {
 		return nil
 	}
-	state, err := vector.Save(ctx, b.Agent, lane)
+	state, err := vector.Save(ctx, b.Agent, run*t.record.actors)
 	if err != nil {
 		return fmt.Errorf("agent: %w", inLane(lane, fmt.Errorf("saving: %w", err)))
 	}
-	s := &Snapshot{Step: step, Last: last, State: state, Mask: slices.Clone(feedback.Mask(lane)), Outcome: framework.TimeStep{
-		Reward: feedback.Rewards[lane], Terminated: feedback.Terminated[lane], Truncated: feedback.Truncated[lane],
-	}}
-	s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))
+	s := &Snapshot{Step: step, Last: last, State: state, Actors: b.Actors}
+	if b.Actors <= 1 {
+		s.Mask, s.Outcome = slices.Clone(feedback.Mask(lane)), framework.TimeStep{
+			Reward: feedback.Rewards[lane], Terminated: feedback.Terminated[lane], Truncated: feedback.Truncated[lane],
+		}
+		s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))
+	}
 	if b.kept(step, last) {
-		if err := b.Keep(b.Runs[lane], s); err != nil {
+		if err := b.Keep(b.Runs[run], s); err != nil {
 			return err
 		}
 	}
 	if !b.evaluated(step, last) {
 		return nil
 	}
-	t.jobs = append(t.jobs, evaluationJob{lane, s, t.record.pointAfter(lane, s.Outcome.Terminated || s.Outcome.Truncated)})
+	t.jobs = append(t.jobs, evaluationJob{run, s, t.record.pointAfter(run, ended)})
 	if len(t.jobs) < len(b.Runs) {
 		return nil
 	}

@@ -99,6 +99,11 @@ func Compile(cfg Config) (*Plan, error) {
 			return nil, At(errors.New("is missing: with steps: 0 agents do not learn, so each needs one to begin with"), AgentsKey, p.AgentEntries[i], "warm_start")
 		}
 	}
+	for i, c := range p.Agents {
+		if cfg.Checkpoint != nil && c.Lanes() > 1 {
+			return nil, At(errors.New("is above 1, and runs with several actors have no checkpoints: leave it out, or checkpoint"), AgentsKey, p.AgentEntries[i], "actors")
+		}
+	}
 	for e := range p.Environments {
 		for a := range p.Agents {
 			p.Cells = append(p.Cells, Cell{e, a})
@@ -199,6 +204,12 @@ func expand(key string, list []Component) (out []Component, entries []int, err e
 					return nil, nil, At(err, key, i, "exploration")
 				}
 			}
+			if err := s.checkActors(key); err != nil {
+				return nil, nil, At(err, key, i, "actors")
+			}
+			if s.Actors == 1 {
+				s.Actors = 0
+			}
 			if s.WarmStart != nil && key != AgentsKey {
 				return nil, nil, At(errors.New("environments learn nothing; it belongs to an agent"), key, i, "warm_start")
 			}
@@ -214,6 +225,21 @@ func expand(key string, list []Component) (out []Component, entries []int, err e
 		}
 	}
 	return out, entries, nil
+}
+
+// checkActors refuses several actors where there can be none.
+func (c *Component) checkActors(list string) error {
+	switch {
+	case c.Actors < 0:
+		return fmt.Errorf("must be at least 1, not %d", c.Actors)
+	case c.Actors == 0:
+		return nil
+	case list != AgentsKey:
+		return errors.New("environments do not act; it belongs to an agent")
+	case c.Actors > 1 && c.Exploration != nil:
+		return errors.New("needs an agent that explores in its own way: leave it out, or exploration")
+	}
+	return nil
 }
 
 // sweep returns the component once a combination of its swept values, the last

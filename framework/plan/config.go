@@ -106,6 +106,9 @@ type Component struct {
 	// Exploration lets the host decide when the agent explores. Agents without it
 	// explore in their own way. Environments have none.
 	Exploration *Exploration `json:"exploration,omitempty"`
+	// Actors is the number of environments in which an agent acts at the same time in a run. The steps and episodes
+	// of a run are those of all of them together. `rlrun plugin inspect NAME` says how many an agent takes. Default: 1.
+	Actors int `json:"actors,omitempty" jsonschema:"minimum=1,maximum=65536,default=1"`
 	// WarmStart starts each run with a saved agent, DIR:AGENT: run k with the agent of run k
 	// in the output directory DIR. After the last agent it begins again with the first.
 	WarmStart *WarmStart `json:"warm_start,omitempty"`
@@ -114,6 +117,9 @@ type Component struct {
 	// begins with exploration. is a key of exploration.
 	Sweep map[string][]json.RawMessage `json:"sweep,omitempty"`
 }
+
+// Lanes is the number of lanes of a run: its actors.
+func (c *Component) Lanes() int { return max(c.Actors, 1) }
 
 // Recording says what is kept of each run.
 type Recording struct {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/actortest"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
@@ -58,6 +59,9 @@ func TestMain(m *testing.M) {
 			return
 		case "serve-options":
 			plugin.Serve(optiontest.Plugin())
+			return
+		case "serve-mixer":
+			plugin.Serve(plugin.MaxActors(actortest.Most, actortest.Plugin()))
 			return
 		case "serve-hostile-environment":
 			serveHostile(hostileServer{server.New(faultyEnvironment())})

@@ -36,6 +36,12 @@ func PreferLanes(lanes int, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.PreferredLanes = max(lanes, 0) }}
 }
 
+// MaxActors returns p, an agent that is a vector.AgentBatcher, with the largest number of actors
+// that a run of it may have: see Spec.Actors.
+func MaxActors(actors int, p vector.Plugin) vector.Plugin {
+	return &described{p, func(d *vector.Description) { d.MaxActors = max(actors, 0) }}
+}
+
 // FramesPerSecond returns p with the pace at which frames of successive steps look
 // natural, for environments that are framework.FrameRenderers. See rlrun plugin play.
 func FramesPerSecond(fps float64, p vector.Plugin) vector.Plugin {

@@ -70,6 +70,11 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 			err = errors.Join(
 				capableAgent(&agentCheck{ctx: ctx, size: b.size(), open: open, spec: spec}, &d),
 				b.checkVectorAgent(ctx, open, spec))
+			if d.MaxActors > 1 && err == nil {
+				err = b.checkActors(ctx, func(spec framework.Spec, lanes int) (vector.Agent, error) {
+					return p.OpenAgent(ctx, params, spec, lanes)
+				}, spec, min(d.MaxActors, 3))
+			}
 		}
 		if err != nil {
 			errs = append(errs, &SpecError{spec.ID, err})

@@ -62,7 +62,7 @@ const (
 	// IdleUntouched: a lane whose signal is Idle keeps its entries in every
 	// column, and takes no notice of the call.
 	IdleUntouched Rule = "idle-untouched"
-	// LanesIndependent: a lane yields what it would yield alone.
+	// LanesIndependent: a lane yields what it would yield alone and, with several actors, a run.
 	LanesIndependent Rule = "lanes-independent"
 	// NamesLane: an error for which one lane is to blame wraps a
 	// *vector.LaneError with that lane.

@@ -14,14 +14,14 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// openAgent opens lanes of an agent of the plan for environments of a spec. It tells the
-// agent the number of steps and episodes of its run, and of the steps before it that a saved agent has
+// openAgent opens lanes of an agent of the plan, one for each of its actors and so many runs, for environments of a
+// spec. It tells the agent the number of steps and episodes of its run, and of the steps before it that a saved agent has
 // learned from. If its component has an exploration, the host decides when it explores; part
 // gives access to the plugins of the exploration.
-func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *plan.Plan, warm store.WarmStarts, c plan.Component, spec framework.Spec, lanes int) (vector.Agent, error) {
+func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *plan.Plan, warm store.WarmStarts, c plan.Component, spec framework.Spec, runs int) (vector.Agent, error) {
 	told := warm.Told(p, c)
-	spec.Steps, spec.Episodes = told.Steps, told.Episodes
-	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
+	spec.Steps, spec.Episodes, spec.Actors = told.Steps, told.Episodes, c.Actors
+	agent, err := plugin.OpenAgent(ctx, c.Params, spec, runs*c.Lanes())
 	if err != nil || c.Exploration == nil {
 		return agent, err
 	}
@@ -47,7 +47,7 @@ func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *pl
 	if err := openParts(ctx, part, c.Exploration, spec, &o); err != nil {
 		return fail(err)
 	}
-	explorer, err := explore.New(ctx, able, spec, lanes, o)
+	explorer, err := explore.New(ctx, able, spec, runs, o)
 	if err != nil {
 		return fail(errors.Join(err, o.Close()))
 	}
@@ -69,6 +69,7 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	}
 	trained.Environments = append([]plan.Component{{Name: environment}}, trained.Environments...)
 	c := trained.Agents[0]
+	c.Actors = 0
 	warm := store.FindWarmStarts(trained)
 	saved, err := warm.Of(c, environment)
 	if err != nil {
@@ -113,7 +114,7 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 		s, err = saved.Of(0, false)
 	}
 	if err == nil {
-		err = loop.Restore(ctx, agent, spec, 1, []*loop.Snapshot{s})
+		err = loop.Restore(ctx, agent, spec, 1, 1, []*loop.Snapshot{s})
 	}
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, closeAgent())
@@ -121,7 +122,7 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	return agent, task, closeAgent, nil
 }
 
-// checkSaving makes sure that an agent, opened with one lane, can be saved and loaded,
+// checkSaving makes sure that an agent, opened for one run, can be saved and loaded,
 // if the plan needs it. first holds the first time step of a run.
 func checkSaving(ctx context.Context, p *plan.Plan, agent vector.Agent, c plan.Component, spec framework.Spec, first *vector.TimeSteps) error {
 	key := "save"
@@ -133,8 +134,14 @@ func checkSaving(ctx context.Context, p *plan.Plan, agent vector.Agent, c plan.C
 	case p.Config.Save == nil || p.Config.Steps == 0:
 		return nil
 	}
-	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-	in.Signals[0], in.Seeds[0], in.TimeSteps = vector.NewRun, 1, *first
+	in, actions := vector.NewFeedback(spec, c.Lanes()), space.NewColumn(spec.Action, c.Lanes())
+	for i := range in.Signals {
+		in.Signals[i], in.Seeds[i] = vector.NewRun, 1
+		copy(in.Mask(i), first.Masks)
+		if err := in.Observations.Set(spec.Observation, i, first.Observations.Get(spec.Observation, 0)); err != nil {
+			return err
+		}
+	}
 	if err := agent.Step(ctx, in, &actions); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type Runner struct {
 	// agents that some runs of their experiment did not save, with these.
 	// Agents that are evaluated in tasks of another seed, and those that go on learning in other tasks than theirs.
 	notGreedy, reused, mixedAgents, unsaved, ownTasks, otherTasks []string
+	measured                                                      []string // environments with metrics of their own
 	// lanes are those that plugins prefer, by processKey. Check fills it in.
 	lanes   map[string]int
 	schemas map[string]json.RawMessage // of parameters, by processKey
@@ -167,6 +168,9 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 	if slices.Contains(d.Abilities, vector.PickleAbility) {
 		x.Pickled = append(x.Pickled, c.Name)
 	}
+	if most := max(d.MaxActors, 1); c.Actors > most {
+		return nil, plan.FieldErrorf("actors", "is %d, and %s takes at most %d", c.Actors, c.Plugin, most)
+	}
 	if d.Kind != kind {
 		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent", vector.KindRule: "a rule", vector.KindOptions: "a source of options"}
 		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, article[d.Kind], article[kind])
@@ -254,7 +258,10 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 		}
 		x.widest[c.Name] = lanesWithin(spec)
 		for a, comp := range x.Plan.Agents {
-			err := x.openAgent(ctx, comp, c.Name, spec, first)
+			err := x.oneTask(ctx, c, comp)
+			if err == nil {
+				err = x.openAgent(ctx, comp, c.Name, spec, first)
+			}
 			if skips && errors.Is(err, framework.ErrUnsupported) {
 				skipped = append(skipped, result.Skipped{Environment: c.Name, Agent: comp.Name, Reason: reason(err)})
 				continue
@@ -296,6 +303,30 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 		return plan.At(fmt.Errorf("leaves nothing to run: %s", strings.Join(list, "; ")), "matrix", "skip_incompatible")
 	}
 	return nil
+}
+
+// oneTask refuses several actors in an environment whose models show that they would meet different tasks.
+func (x *Runner) oneTask(ctx context.Context, environment, agent plan.Component) error {
+	if agent.Lanes() == 1 {
+		return nil
+	}
+	p, err := x.pool.keep(ctx, environment)
+	if err != nil {
+		return err
+	}
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	env, err := p.OpenEnvironment(ctx, environment.Params, 2)
+	if err != nil {
+		return err
+	}
+	_, drawn, err := Models(ctx, env)
+	if drawn = drawn || vector.Changes(d, env); err == nil && drawn {
+		err = plan.At(fmt.Errorf("the seed of a run draws the task of %s, or how it changes, so actors of a run would meet different tasks: %w", environment.Name, framework.ErrUnsupported), "actors")
+	}
+	return errors.Join(err, env.Close())
 }
 
 // few lists names, of many the first three.
@@ -348,6 +379,9 @@ func (x *Runner) openEnvironment(ctx context.Context, c plan.Component) (spec fr
 	if err := x.declare(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
 		return spec, nil, errors.Join(err, env.Close())
 	}
+	if env.Abilities().Measures != nil {
+		x.measured = append(x.measured, c.Name)
+	}
 	spec = env.Spec()
 	if c := x.Plan.Config; c.Save != nil || c.Evaluate != nil || c.Checkpoint != nil {
 		in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
@@ -397,6 +431,9 @@ func (x *Runner) notes() (list []string) {
 	}
 	if len(x.otherTasks) > 0 {
 		list = append(list, "Some runs begin with agents of other runs or seeds, so their tasks differ from those that the agents learned, if the seed of a run draws its task: "+strings.Join(x.otherTasks, ", "))
+	}
+	if len(x.measured) > 0 && slices.ContainsFunc(x.Plan.Agents, func(a plan.Component) bool { return a.Lanes() > 1 }) {
+		list = append(list, "Runs with several actors do not record the metrics that these environments measure themselves: "+strings.Join(x.measured, ", "))
 	}
 	c := &x.Plan.Config
 	var late []string

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/store"
-	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // interval returns the steps or the time between checkpoints; c may be nil.
@@ -85,8 +83,8 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 // beginAgain lets those of the runs begin again that cannot go on from their checkpoints.
 func (w *worker) beginAgain(runs []int, err error) {
 	begin := runs
-	if lane, ok := errors.AsType[*vector.LaneError](err); ok && lane.Lane >= 0 && lane.Lane < len(runs) {
-		begin = runs[lane.Lane : lane.Lane+1]
+	if i := w.blamed(err, runs); i >= 0 {
+		begin = runs[i : i+1]
 	}
 	if w.afresh == nil {
 		w.afresh = map[int]bool{}

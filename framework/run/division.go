@@ -92,7 +92,8 @@ func (p *paced) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 // exchange returns how long a step takes in which every lane is left alone.
 func (l *instances) exchange(ctx context.Context) (time.Duration, error) {
 	spec := l.env.Spec()
-	in, feedback, actions := vector.NewActions(spec, l.count), vector.NewFeedback(spec, l.count), space.NewColumn(spec.Action, l.count)
+	n := l.count * l.actors
+	in, feedback, actions := vector.NewActions(spec, n), vector.NewFeedback(spec, n), space.NewColumn(spec.Action, n)
 	var least time.Duration
 	for k := range 4 {
 		began := time.Now()
@@ -125,7 +126,7 @@ func (w *worker) pace(env vector.Environment, lanes *instances, d *division) vec
 			c.start = w.starts(e) + w.starts(a)
 		}
 		runs := len(d.job.runs) + d.queue.left(w.cell)
-		parts := c.parts(runs, w.plan.Config.Steps, lanes.count, d.workers)
+		parts := c.parts(runs, w.plan.Config.Steps/lanes.actors, lanes.count, d.workers)
 		w.event(Event{Cell: w.cell, Choice: fmt.Sprintf("%s in %s: %d runs in %d of %d workers, %d at a time: a step takes %v and %v a run, further processes %v to start",
 			a.Name, e.Name, runs, parts, d.workers, min(lanes.count, ceil(runs, parts)), c.exchange.Round(time.Microsecond), c.lane.Round(10*time.Nanosecond), c.start.Round(10*time.Millisecond))})
 		if d.queue.divide(d.job, parts) {

@@ -25,15 +25,28 @@ type trail struct {
 	vector.Environment
 	calls []int // that were not idle
 	sums  []uint64
-	// before is what attempts that failed have summed up, by run; runs are those of the
-	// lanes. strays is called with a run that is on another course than before.
-	before map[int]mark
-	runs   []int
+	// before is what attempts that failed have summed up; of says whose the
+	// lanes are. strays is called with a run that is on another course than before.
+	before map[actor]mark
+	of     []actor
 	strays func(run int)
 	// detailed is how many calls are summed up with all numbers. answered, if not nil, gets
 	// the answers in these calls. Its error is that of the step.
 	detailed int
-	answered func(run, call int, a answer) error
+	answered func(of actor, call int, a answer) error
+}
+
+// actor is one of the actors of a run.
+type actor struct{ run, number int }
+
+// actorsOf lists the actors of runs, that have so many each.
+func actorsOf(runs []int, actors int) (of []actor) {
+	for _, run := range runs {
+		for k := range actors {
+			of = append(of, actor{run, k})
+		}
+	}
+	return of
 }
 
 // answer is what an environment answered in a call of a run. asked sums up the calls before and the
@@ -91,7 +104,7 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 		}
 		t.sums[i] = h
 		if t.calls[i] <= t.detailed && t.answered != nil {
-			err := t.answered(t.runs[i], t.calls[i], answer{asked, h, out.Rewards[i], [2]bool{out.Terminated[i], out.Truncated[i]}})
+			err := t.answered(t.of[i], t.calls[i], answer{asked, h, out.Rewards[i], [2]bool{out.Terminated[i], out.Truncated[i]}})
 			if err != nil {
 				return err
 			}
@@ -100,11 +113,11 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 	if len(t.before) == 0 {
 		return nil
 	}
-	for i, run := range t.runs {
-		if m, ok := t.before[run]; ok && m.calls == t.calls[i] && in.Signals[i] != vector.Idle {
-			delete(t.before, run)
+	for i, of := range t.of {
+		if m, ok := t.before[of]; ok && m.calls == t.calls[i] && in.Signals[i] != vector.Idle {
+			delete(t.before, of)
 			if m.sum != t.sums[i] {
-				t.strays(run)
+				t.strays(of.run)
 			}
 		}
 	}
@@ -113,9 +126,9 @@ func (t *trail) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 
 // keep remembers what the runs have done, for a replay.
 func (t *trail) keep() {
-	for i, run := range t.runs {
+	for i, of := range t.of {
 		if t.calls[i] > 0 {
-			t.before[run] = mark{t.calls[i], t.sums[i]}
+			t.before[of] = mark{t.calls[i], t.sums[i]}
 		}
 	}
 }
@@ -147,14 +160,16 @@ type answers struct {
 
 // question is a call of a run: the sum of the calls before it, and its action.
 type question struct {
-	environment, run, call int
-	asked                  uint64
+	environment int
+	of          actor
+	call        int
+	asked       uint64
 }
 
 // differs says whether an environment answered otherwise than before. It does so once for
 // every environment.
 func (a *answers) differs(q question, answer uint64) bool {
-	if a == nil || q.run >= earlyRuns {
+	if a == nil || q.of.run >= earlyRuns {
 		return false
 	}
 	a.mu.Lock()
@@ -172,18 +187,19 @@ func (a *answers) differs(q question, answer uint64) bool {
 }
 
 // trail follows the lanes of an attempt, where a plugin is a process and may fail.
-func (w *worker) trail(env vector.Environment, runs []int) *trail {
+func (w *worker) trail(lanes *instances, runs []int) *trail {
 	if w.before == nil {
-		w.before = map[int]mark{}
+		w.before = map[actor]mark{}
 	}
 	e, a := w.plan.Environments[w.cell.Environment].Name, w.plan.Agents[w.cell.Agent].Name
-	answered := func(run, call int, x answer) error {
-		if w.answers.differs(question{w.cell.Environment, run, call, x.asked}, x.sum) {
-			w.notice(fmt.Sprintf("environment %s does not follow its seeds: run %d of %s got another answer in call %d than before, though all calls before were the same. Results cannot be repeated, and agents do not meet the same draws; rlrun plugin check and rlrun run --verify say more", e, run, a, call))
+	answered := func(of actor, call int, x answer) error {
+		if w.answers.differs(question{w.cell.Environment, of, call, x.asked}, x.sum) {
+			w.notice(fmt.Sprintf("environment %s does not follow its seeds: run %d of %s got another answer in call %d than before, though all calls before were the same. Results cannot be repeated, and agents do not meet the same draws; rlrun plugin check and rlrun run --verify say more", e, of.run, a, call))
 		}
 		return nil
 	}
-	return &trail{Environment: env, calls: make([]int, len(runs)), sums: make([]uint64, len(runs)), before: w.before, runs: runs, detailed: early, answered: answered, strays: func(run int) {
+	of := actorsOf(runs, lanes.actors)
+	return &trail{Environment: lanes.env, calls: make([]int, len(of)), sums: make([]uint64, len(of)), before: w.before, of: of, detailed: early, answered: answered, strays: func(run int) {
 		if w.strayed {
 			return
 		}

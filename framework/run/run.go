@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -209,7 +210,7 @@ func (x *execution) isRemote(c plan.Cell) bool {
 	return x.remote != nil && slices.ContainsFunc(append(a.Parts(), x.plan.Environments[c.Environment], a), x.remote)
 }
 
-// preferred is the number of lanes that suits both plugins of a cell, at most; 0: any.
+// preferred is the number of runs at a time that suits both plugins of a cell, at most; 0: any.
 func (x *execution) preferred(c plan.Cell) (lanes int) {
 	if x.lanes == nil {
 		return 0
@@ -218,6 +219,9 @@ func (x *execution) preferred(c plan.Cell) (lanes int) {
 		if n := x.lanes(component); n > 0 && (lanes == 0 || n < lanes) {
 			lanes = n
 		}
+	}
+	if actors := x.plan.Agents[c.Agent].Lanes(); actors > 1 {
+		return max(cmp.Or(lanes, lanesRemote)/actors, 1)
 	}
 	return lanes
 }

@@ -55,10 +55,10 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 	w := &worker{execution: &execution{plan: x.Plan, warm: x.warm, open: x.plugins.Open, session: &store.Session{}}}
 	w.at(c)
 	defer w.close()
-	answers := make([][]answer, runs)
+	answers := map[actor][]answer{}
 	for run := range runs {
-		err := w.observe(ctx, run, x.Plan.Config.Steps, func(run, _ int, a answer) error {
-			answers[run] = append(answers[run], a)
+		err := w.observe(ctx, run, x.Plan.Config.Steps, func(of actor, _ int, a answer) error {
+			answers[of] = append(answers[of], a)
 			return nil
 		})
 		if err != nil {
@@ -68,8 +68,8 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 	w.close()
 	for run := runs - 1; run >= 0; run-- {
 		var found *Difference
-		err := w.observe(ctx, run, x.Plan.Config.Steps, func(run, call int, a answer) error {
-			part, what := a.differs(answers[run][call-1])
+		err := w.observe(ctx, run, x.Plan.Config.Steps, func(of actor, call int, a answer) error {
+			part, what := a.differs(answers[of][call-1])
 			if part == "" {
 				return nil
 			}
@@ -148,17 +148,19 @@ func (x *Runner) load(ctx context.Context, c plan.Cell) error {
 	return nil
 }
 
-// observe plays steps of a run in one lane. If answered is not nil, it gets all answers.
-func (w *worker) observe(ctx context.Context, run, steps int, answered func(run, call int, a answer) error) error {
+// observe plays steps of a run. If answered is not nil, it gets all answers.
+func (w *worker) observe(ctx context.Context, run, steps int, answered func(of actor, call int, a answer) error) error {
 	lanes, err := w.instances(ctx, 1)
 	if err != nil {
 		return err
 	}
-	env := &trail{Environment: lanes.env, calls: make([]int, 1), sums: make([]uint64, 1), runs: []int{run}, detailed: math.MaxInt, answered: answered}
+	of := actorsOf([]int{run}, lanes.actors)
+	env := &trail{Environment: lanes.env, calls: make([]int, len(of)), sums: make([]uint64, len(of)), of: of, detailed: math.MaxInt, answered: answered}
 	_, err = loop.Run(ctx, loop.Batch{
 		Environment: env,
 		Agent:       lanes.agent,
 		Runs:        []int{run},
+		Actors:      lanes.actors,
 		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       steps,
 		Episodes:    w.plan.Config.Episodes,

@@ -40,7 +40,7 @@ type worker struct {
 	division *division
 	// Replays are compared with the failed runs, which before holds, if a plugin of the
 	// cell is a process. strayed says that a run has taken another course.
-	before  map[int]mark
+	before  map[actor]mark
 	strayed bool
 	// afresh are runs of the cell that cannot go on from their checkpoints, and kept those that this worker made checkpoints of.
 	afresh, kept map[int]bool
@@ -68,7 +68,8 @@ func (w *worker) ended(recs ...result.Record) {
 // instances are lanes of an environment and an agent. What they learn of a task
 // as such, like an agent's tables of indices, serves all runs.
 type instances struct {
-	count      int
+	count      int // of runs
+	actors     int // lanes of a run
 	env        vector.Environment
 	agent      vector.Agent
 	evaluation *loop.Evaluation // with lanes of its own; nil if there is none
@@ -160,13 +161,15 @@ func (w *worker) instances(ctx context.Context, count int) (*instances, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, count)
+	comp := w.plan.Agents[w.cell.Agent]
+	env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, comp, count)
 	if err != nil {
 		return nil, err
 	}
-	w.lanes = &instances{count: count, env: env, agent: agent}
+	w.lanes = &instances{count: count, actors: comp.Lanes(), env: env, agent: agent}
 	if e := w.plan.Config.Evaluate; e != nil {
-		env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, count)
+		comp.Actors = 0
+		env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, comp, count)
 		if err != nil {
 			w.closeLanes()
 			return nil, fmt.Errorf("evaluation: %w", err)
@@ -176,10 +179,10 @@ func (w *worker) instances(ctx context.Context, count int) (*instances, error) {
 	return w.lanes, nil
 }
 
-// openLanes opens lanes of the cell's environment and agent.
-func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Plugin, count int) (vector.Environment, vector.Agent, error) {
-	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
-	env, err := envPlugin.OpenEnvironment(ctx, e.Params, count)
+// openLanes opens lanes of the cell's environment and agent, for so many runs.
+func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Plugin, a plan.Component, count int) (vector.Environment, vector.Agent, error) {
+	e := w.plan.Environments[w.cell.Environment]
+	env, err := envPlugin.OpenEnvironment(ctx, e.Params, count*a.Lanes())
 	if err != nil {
 		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
@@ -269,12 +272,13 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	made, env := loop.Work{}, lanes.env
 	var followed *trail
 	if w.isRemote(w.cell) {
-		followed = w.trail(lanes.env, runs)
+		followed = w.trail(lanes, runs)
 		env = followed
 	}
 	b := loop.Batch{
 		Agent:    lanes.agent,
 		Runs:     runs,
+		Actors:   lanes.actors,
 		Seeds:    seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:    w.plan.Config.Steps,
 		Episodes: w.plan.Config.Episodes,
@@ -288,7 +292,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		},
 		Evaluation: lanes.evaluation,
 	}
-	if join := lanes.agent.Abilities().Join; join != nil {
+	if join := lanes.agent.Abilities().Join; join != nil && lanes.actors == 1 {
 		b.Ahead = join(lanes.env)
 	}
 	if err := w.saving(ctx, &b); err != nil {
@@ -403,13 +407,20 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 		w.fail(runs[0], 0, err)
 		return nil
 	}
-	var lane *vector.LaneError
-	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
-		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
-		w.fail(runs[lane.Lane], lane.Lane, err)
+	if i := w.blamed(err, runs); i >= 0 {
+		rest := slices.Delete(slices.Clone(runs), i, i+1)
+		w.fail(runs[i], i, err)
 		return w.runRest(ctx, rest)
 	}
 	return w.bisect(ctx, runs)
+}
+
+// blamed returns the place of the run whose lane an error names; -1 if there is none.
+func (w *worker) blamed(err error, runs []int) int {
+	if lane, ok := errors.AsType[*vector.LaneError](err); ok && lane.Lane >= 0 && lane.Lane/w.plan.Agents[w.cell.Agent].Lanes() < len(runs) {
+		return lane.Lane / w.plan.Agents[w.cell.Agent].Lanes()
+	}
+	return -1
 }
 
 // runRest does the other runs of a batch after one has failed. They are done one by one
@@ -443,13 +454,13 @@ func (w *worker) succeed(outcomes []loop.Outcome) {
 	w.ended(recs...)
 }
 
-// fail records that a run, in a lane of a batch, failed.
-func (w *worker) fail(run, lane int, err error) {
+// fail records that a run, at a place in its batch, failed.
+func (w *worker) fail(run, at int, err error) {
 	r := w.record(run)
 	r.Status, r.Error = result.Failed, err.Error()
 	var failed *loop.Error
 	if errors.As(err, &failed) {
-		r.Steps = failed.Steps[lane]
+		r.Steps = failed.Steps[at]
 	}
 	w.failures.add(w.cell, r.Error)
 	w.ended(r)

@@ -1,6 +1,6 @@
 // Package seed derives all random numbers of an experiment. Every stream of an
 // experiment is a pure function of (root seed, environment id, run, purpose,
-// counter). It is computed by the counter-based generator Philox4x64-10
+// actor, counter). It is computed by the counter-based generator Philox4x64-10
 // (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2,
 // 3"). So no stream depends on the number of lanes, workers or processes.
 //
@@ -35,7 +35,8 @@ const (
 
 // Source derives the seeds of one environment in one experiment.
 type Source struct {
-	key [2]uint64
+	key   [2]uint64
+	actor uint64
 }
 
 // NewSource returns the seeds of the environment named id under a root seed.
@@ -45,10 +46,13 @@ func NewSource(root uint64, id string) Source {
 	return Source{key: [2]uint64{root, binary.LittleEndian.Uint64(h[:])}}
 }
 
+// Actor returns the seeds of the actor so many after that of s; NewSource returns those of actor 0.
+func (s Source) Actor(after int) Source { return Source{s.key, s.actor + uint64(after)} }
+
 // Seed returns the first word of Philox4x64-10 at counter (counter, run,
-// purpose, 0). counter numbers the episodes of a run, from 0.
+// purpose, actor). counter numbers the episodes of an actor, from 0.
 func (s Source) Seed(run int, purpose Purpose, counter uint64) uint64 {
-	return philox([4]uint64{counter, uint64(run), uint64(purpose), 0}, s.key)[0]
+	return philox([4]uint64{counter, uint64(run), uint64(purpose), s.actor}, s.key)[0]
 }
 
 // Stream returns the generator of one purpose under a seed: the standard

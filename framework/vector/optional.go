@@ -13,6 +13,7 @@ type Batcher interface {
 // than one after the other.
 type AgentBatcher interface {
 	// BatchAgent returns lanes of agents with the receiver's parameters. Each
-	// takes its seed from the column at its NewRun.
+	// takes its seed from the column at its NewRun. With n actors (framework.Spec.Actors) a copy of the
+	// agent acts in n lanes: see Agent.
 	BatchAgent(lanes int) (Agent, error)
 }

@@ -50,6 +50,8 @@ type Description struct {
 	PreferredLanes int `json:"preferred_lanes,omitempty"`
 	// FramesPerSecond is the pace at which frames of successive steps look natural. 0: unknown.
 	FramesPerSecond float64 `json:"frames_per_second,omitempty"`
+	// MaxActors is, of agents, the largest framework.Spec.Actors that they take. 0: 1.
+	MaxActors int `json:"max_actors,omitempty"`
 }
 
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,
@@ -61,7 +63,7 @@ type Plugin interface {
 	// description's schema; empty means all defaults.
 	OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (Environment, error)
 	// OpenAgent returns a batch of lanes of an agent for environments as spec
-	// describes them.
+	// describes them. lanes is a multiple of spec.Actors.
 	OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error)
 }
 

@@ -28,6 +28,9 @@ func VectorizeAgent(newAgent func(seed uint64) (framework.Agent, error), spec fr
 	if b, ok := probe.(AgentBatcher); ok {
 		return b.BatchAgent(lanes)
 	}
+	if spec.Actors > 1 {
+		return nil, errors.Join(fmt.Errorf("%d actors, and the agent is no AgentBatcher, so that each copy acts in one environment: %w", spec.Actors, framework.ErrUnsupported), closeCopy(probe))
+	}
 	if err := closeCopy(probe); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import math
@@ -1172,3 +1173,64 @@ class Sized:
 
     def __len__(self) -> int:
         return len(self.values)
+
+
+class Team(rlrun.VectorAgent):
+    """Acts as often as any actor of its run has been told to learn."""
+
+    id = "test/team@1"
+    max_actors = 3
+
+    def open(self, spec: rlrun.Spec, lanes: int) -> None:
+        self.actors, self.every = spec.actors, np.arange(lanes)
+        self.learned = np.zeros(lanes // spec.actors, np.int64)
+
+    def begin(self, lanes: Any, seeds: Any) -> None:
+        self.learned[self.every[lanes] // self.actors] = 0
+
+    def update(self, lanes: Any, transitions: Any) -> None:
+        np.add.at(self.learned, self.every[lanes] // self.actors, 1)
+
+    def select_actions(self, lanes: Any, observations: Any) -> Any:
+        return self.learned[self.every[lanes] // self.actors]
+
+    def save(self, lane: int) -> bytes:
+        return rlrun.pack(int(self.learned[lane // self.actors]))
+
+    def load(self, lane: int, state: bytes) -> None:
+        self.learned[lane // self.actors] = rlrun.unpack(state)
+
+
+def test_actors_are_lanes_of_one_run() -> None:
+    assert ClassPlugin(Team).description.max_actors == 3
+    spec = rlrun.Spec(rlrun.Discrete(5), rlrun.Discrete(9), actors=2)
+    assert rlrun.Spec.from_proto(spec.to_proto()) == spec
+    agent = AgentLanes(Team(), spec, 4)
+    agent.step(signals(*[NEW_RUN] * 4), seeds(1, 2, 3, 4), feedback([0] * 4, [0.0] * 4, [False] * 4))
+    ended = feedback([1] * 4, [0.0] * 4, [False, False, True, False])
+    assert agent.step(signals(*[CONTINUE] * 4), None, ended)[[0, 1, 3]].tolist() == [2, 2, 2]
+    apart = feedback([1] * 4, [0.0] * 4, [False] * 4)
+    assert agent.step(signals(IDLE, CONTINUE, NEW_EPISODE, CONTINUE), None, apart)[1:].tolist() == [3, 3, 3]
+    one = AgentLanes(Team(), dataclasses.replace(spec, actors=1), 1)
+    one.load(0, agent.save(2))
+    assert one.step(signals(NEW_EPISODE), None, feedback([0], [0.0], [False])).tolist() == [3]
+    three = AgentLanes(Team(), dataclasses.replace(spec, actors=3), 3)
+    three.load(0, agent.save(2))
+    assert three.step(signals(*[NEW_EPISODE] * 3), None, feedback([0] * 3, [0.0] * 3, [False] * 3)).tolist() == [
+        3,
+        3,
+        3,
+    ]
+
+
+def test_actors_that_there_cannot_be() -> None:
+    with pytest.raises(TypeError, match="only a VectorAgent has several actors"):
+        ClassPlugin(type("Single", (Echo,), {"max_actors": 2}))
+    spec = rlrun.Spec(rlrun.Discrete(5), rlrun.Discrete(9), actors=4)
+    for lanes_, wrong in ((4, "4 actors; the agent takes at most 3"), (3, "3 lanes for 2 actors each")):
+        asked = dataclasses.replace(spec, actors=4 if lanes_ == 4 else 2)
+        request = pb.OpenAgentRequest(lanes=lanes_, spec=asked.to_proto())
+        reply = _server.Servicer(ClassPlugin(Team)).OpenAgent(request, None)  # type: ignore[arg-type]
+        assert wrong in reply.error.message
+    with pytest.raises(rlrun.Unsupported, match="acts in one environment at a time"):
+        AgentLanes(AgentCopies(Echo), spec, 4)

@@ -562,7 +562,7 @@ class AgentLanes:
             raise Error(f"the saved observation is not in {self.spec.observation}", lane=lane)
         self.agent.load(lane, (b"" if form == saved.OTHER else form) + state[at:])
         self._observations, self._actions = columns
-        self._begun[lane] = True
+        self._begun[lane : lane + self.spec.actors] = True
 
     def close(self) -> None:
         """Free what the agent holds."""
@@ -682,6 +682,8 @@ class AgentCopies(OneByOne, VectorAgent):
 
     def open(self, spec: Spec, lanes: int) -> None:
         """Find out whether the agent can act in such environments."""
+        if spec.actors > 1:
+            raise Unsupported(f"{spec.actors} actors; a copy acts in one environment at a time")
         self._spec = spec
         self._copies: list[Agent | None] = [None] * lanes
         spare, self._spare = self._spare, None

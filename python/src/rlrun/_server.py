@@ -261,8 +261,12 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         """Make lanes of an agent."""
         _check_lanes(request.lanes, context)
         try:
-            agent = self._plugin.agent(request.params)
-            instance = _AgentInstance(agent, Spec.from_proto(request.spec), request.lanes)
+            agent, spec = self._plugin.agent(request.params), Spec.from_proto(request.spec)
+            if spec.actors > max(most := self._plugin.description.max_actors, 1):
+                raise errors.Unsupported(f"{spec.actors} actors; the agent takes at most {max(most, 1)}")
+            if request.lanes % spec.actors:
+                raise BrokenProtocolError(f"{request.lanes} lanes for {spec.actors} actors each")
+            instance = _AgentInstance(agent, spec, request.lanes)
             options = isinstance(instance.lanes, OptionLanes)
             handle = self._add(instance)
             return pb.OpenAgentReply(

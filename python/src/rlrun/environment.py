@@ -33,6 +33,8 @@ class Spec:
     comes first; 0 without such a budget, and in a run that begins with a saved agent.
     Environments leave both 0. ``masks`` says that observations come with
     masks of the allowed actions; it is set where an environment has ``action_mask``.
+    ``actors`` is the number of environments in which a copy of an agent acts at the same time, in
+    the spec that an agent gets. Environments leave it 1.
     """
 
     observation: Space
@@ -44,6 +46,7 @@ class Spec:
     steps: int = 0
     masks: bool = False
     episodes: int = 0
+    actors: int = 1
 
     def __post_init__(self) -> None:
         spaces.check(self.observation, "the space of observations in an rlrun.Spec")
@@ -70,6 +73,7 @@ class Spec:
             steps=self.steps,
             masks=self.masks,
             episodes=self.episodes,
+            actors=self.actors if self.actors > 1 else 0,
         )
 
     @staticmethod
@@ -85,6 +89,7 @@ class Spec:
             steps=message.steps,
             masks=message.masks,
             episodes=message.episodes,
+            actors=max(message.actors, 1),
         )
 
 
@@ -212,6 +217,9 @@ class _Described:
 
     preferred_lanes: ClassVar[int] = 0
     """The number of lanes that suits it best, at most: 16 for networks that fill a card with more. 0: any."""
+
+    max_actors: ClassVar[int] = 1
+    """Of a `VectorAgent`: the largest number of actors that a run may have, which are lanes of one copy."""
 
     breaks: ClassVar[Mapping[str, str]] = {}
     """Of an agent: the laws of agents that it breaks by design, each with the reason (docs/agents.md).

@@ -40,6 +40,7 @@ _REQUIRES = re.compile(r"(rlrun\s*>=\s*\d+(\.\d+){0,2})?")
 _DECLARED: dict[str, tuple[type, ...]] = {
     "requires": (str,),
     "preferred_lanes": (int,),
+    "max_actors": (int,),
     "frames_per_second": (float, int),
     "breaks": (Mapping,),
     "checkpoints": (bool,),
@@ -85,6 +86,8 @@ class ClassPlugin:
                 raise TypeError(f"{cls.__name__}.{name} is {declared!r}, must be a {kinds[0].__name__}")
         if not _REQUIRES.fullmatch(cls.requires):
             raise TypeError(f'{cls.__name__}.requires is {cls.requires!r}; it must read "rlrun >= 0.2.0"')
+        if cls.max_actors > 1 and not issubclass(cls, VectorAgent):
+            raise TypeError(f"{cls.__name__}.max_actors is {cls.max_actors}; only a VectorAgent has several actors")
         self.cls = cls
         doc = inspect.cleandoc(cls.__doc__ or "")
         self.description = pb.DescribeReply(
@@ -95,6 +98,7 @@ class ClassPlugin:
             abilities=_listed_abilities(cls) if kind in ("environment", "agent") else getattr(cls, "claims", ()),
             requires=cls.requires,
             preferred_lanes=cls.preferred_lanes,
+            max_actors=cls.max_actors,
             frames_per_second=cls.frames_per_second,
             breaks=cls.breaks if kind in ("agent", "rule") else {},
         )

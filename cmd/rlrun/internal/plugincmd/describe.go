@@ -44,6 +44,9 @@ func printDescription(w io.Writer, d vector.Description, facts map[string]string
 	if d.PreferredLanes > 0 {
 		fmt.Fprintf(w, "Preferred lanes: at most %d\n", d.PreferredLanes)
 	}
+	if d.MaxActors > 1 {
+		fmt.Fprintf(w, "Actors of a run: at most %d\n", d.MaxActors)
+	}
 	if d.Requires != "" {
 		fmt.Fprintf(w, "Requires: %s\n", d.Requires)
 	}

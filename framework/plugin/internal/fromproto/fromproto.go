@@ -76,7 +76,7 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 	d := vector.Description{
 		ID: m.Id, Kind: vector.Kind(m.Kind), Doc: m.Doc,
 		Params: json.RawMessage(m.Params), Abilities: m.Abilities, Breaks: m.Breaks, Requires: m.Requires, PreferredLanes: int(m.PreferredLanes),
-		FramesPerSecond: m.FramesPerSecond,
+		FramesPerSecond: m.FramesPerSecond, MaxActors: int(m.MaxActors),
 	}
 	switch {
 	case d.ID == "":
@@ -95,7 +95,7 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 func Spec(m *pb.Spec) (framework.Spec, error) {
 	s := framework.Spec{
 		ID: m.GetId(), RewardLow: m.GetRewardLow(), RewardHigh: m.GetRewardHigh(), Continuing: m.GetContinuing(),
-		Steps: int(min(m.GetSteps(), math.MaxInt)), Episodes: int(min(m.GetEpisodes(), math.MaxInt)), Masks: m.GetMasks(),
+		Steps: int(min(m.GetSteps(), math.MaxInt)), Episodes: int(min(m.GetEpisodes(), math.MaxInt)), Masks: m.GetMasks(), Actors: int(m.GetActors()),
 	}
 	var err error
 	if s.Observation, err = Space(m.GetObservation()); err != nil {

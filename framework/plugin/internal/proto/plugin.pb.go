@@ -294,8 +294,10 @@ type DescribeReply struct {
 	PreferredLanes uint32 `protobuf:"varint,9,opt,name=preferred_lanes,json=preferredLanes,proto3" json:"preferred_lanes,omitempty"`
 	// The pace at which frames of successive steps look natural. 0: unknown.
 	FramesPerSecond float64 `protobuf:"fixed64,10,opt,name=frames_per_second,json=framesPerSecond,proto3" json:"frames_per_second,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// For agents: the largest number of actors of a run (Spec.actors). 0: 1.
+	MaxActors     uint32 `protobuf:"varint,11,opt,name=max_actors,json=maxActors,proto3" json:"max_actors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DescribeReply) Reset() {
@@ -398,6 +400,13 @@ func (x *DescribeReply) GetFramesPerSecond() float64 {
 	return 0
 }
 
+func (x *DescribeReply) GetMaxActors() uint32 {
+	if x != nil {
+		return x.MaxActors
+	}
+	return 0
+}
+
 // Spec describes an environment. It does not change.
 type Spec struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -420,7 +429,11 @@ type Spec struct {
 	Masks bool `protobuf:"varint,8,opt,name=masks,proto3" json:"masks,omitempty"`
 	// The episodes of a run in the spec that an agent is opened with, if a run also ends with
 	// so many; 0 otherwise. The host sets it, as it sets steps.
-	Episodes      uint64 `protobuf:"varint,9,opt,name=episodes,proto3" json:"episodes,omitempty"`
+	Episodes uint64 `protobuf:"varint,9,opt,name=episodes,proto3" json:"episodes,omitempty"`
+	// The actors of a run, in the spec that an agent is opened with; 0: 1. With n actors, one copy
+	// of the agent acts in n environments at the same time. Lanes r·n to r·n+n−1 of the agent are
+	// then those of one run. The host sets it, and environments leave it 0.
+	Actors        uint32 `protobuf:"varint,10,opt,name=actors,proto3" json:"actors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -514,6 +527,13 @@ func (x *Spec) GetMasks() bool {
 func (x *Spec) GetEpisodes() uint64 {
 	if x != nil {
 		return x.Episodes
+	}
+	return 0
+}
+
+func (x *Spec) GetActors() uint32 {
+	if x != nil {
+		return x.Actors
 	}
 	return 0
 }
@@ -1113,8 +1133,8 @@ func (x *MeasureReply) GetError() *Error {
 type OpenAgentRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Params        []byte                 `protobuf:"bytes,1,opt,name=params,proto3" json:"params,omitempty"`
-	Lanes         uint32                 `protobuf:"varint,2,opt,name=lanes,proto3" json:"lanes,omitempty"`
-	Spec          *Spec                  `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"` // of the environments that the agent will meet
+	Lanes         uint32                 `protobuf:"varint,2,opt,name=lanes,proto3" json:"lanes,omitempty"` // at least 1, and a multiple of spec.actors
+	Spec          *Spec                  `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`    // of the environments that the agent will meet
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3137,7 +3157,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05_lane\"A\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
 	"\asources\x18\x01 \x01(\bR\asources\x12\x14\n" +
-	"\x05guest\x18\x02 \x01(\bR\x05guest\"\xee\x03\n" +
+	"\x05guest\x18\x02 \x01(\bR\x05guest\"\x8d\x04\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
@@ -3149,13 +3169,15 @@ const file_plugin_proto_rawDesc = "" +
 	"\brequires\x18\b \x01(\tR\brequires\x12'\n" +
 	"\x0fpreferred_lanes\x18\t \x01(\rR\x0epreferredLanes\x12*\n" +
 	"\x11frames_per_second\x18\n" +
-	" \x01(\x01R\x0fframesPerSecond\x1a:\n" +
+	" \x01(\x01R\x0fframesPerSecond\x12\x1d\n" +
+	"\n" +
+	"max_actors\x18\v \x01(\rR\tmaxActors\x1a:\n" +
 	"\fSourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
 	"\vBreaksEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa8\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc0\x02\n" +
 	"\x04Spec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\vobservation\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.SpaceR\vobservation\x12.\n" +
@@ -3169,7 +3191,9 @@ const file_plugin_proto_rawDesc = "" +
 	"continuing\x12\x14\n" +
 	"\x05steps\x18\a \x01(\x04R\x05steps\x12\x14\n" +
 	"\x05masks\x18\b \x01(\bR\x05masks\x12\x1a\n" +
-	"\bepisodes\x18\t \x01(\x04R\bepisodes\"\xca\x01\n" +
+	"\bepisodes\x18\t \x01(\x04R\bepisodes\x12\x16\n" +
+	"\x06actors\x18\n" +
+	" \x01(\rR\x06actors\"\xca\x01\n" +
 	"\x05Space\x12<\n" +
 	"\bdiscrete\x18\x01 \x01(\v2\x1e.rlrun.plugin.v1.DiscreteSpaceH\x00R\bdiscrete\x12L\n" +
 	"\x0emulti_discrete\x18\x02 \x01(\v2#.rlrun.plugin.v1.MultiDiscreteSpaceH\x00R\rmultiDiscrete\x12-\n" +

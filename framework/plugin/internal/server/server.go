@@ -166,6 +166,9 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 	if err != nil {
 		return nil, broken(err)
 	}
+	if spec.Actors > 1 && lanes%spec.Actors != 0 {
+		return nil, broken(fmt.Errorf("%d lanes; with %d actors it must be a multiple of them", lanes, spec.Actors))
+	}
 	var reply pb.OpenAgentReply
 	err = run(func() error {
 		agent, err := s.plugin.OpenAgent(ctx, json.RawMessage(m.Params), spec, lanes)

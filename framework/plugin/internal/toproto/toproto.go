@@ -58,7 +58,7 @@ func Code(err error) pb.Code {
 func Description(d vector.Description) *pb.DescribeReply {
 	return &pb.DescribeReply{
 		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Abilities: d.Abilities, Breaks: d.Breaks, Requires: d.Requires, PreferredLanes: uint32(d.PreferredLanes),
-		FramesPerSecond: d.FramesPerSecond,
+		FramesPerSecond: d.FramesPerSecond, MaxActors: uint32(d.MaxActors),
 	}
 }
 
@@ -75,7 +75,7 @@ func Spec(s framework.Spec) (*pb.Spec, error) {
 	return &pb.Spec{
 		Id: s.ID, Observation: observation, Action: action,
 		RewardLow: s.RewardLow, RewardHigh: s.RewardHigh, Continuing: s.Continuing,
-		Steps: uint64(max(0, s.Steps)), Episodes: uint64(max(0, s.Episodes)), Masks: s.Masks,
+		Steps: uint64(max(0, s.Steps)), Episodes: uint64(max(0, s.Episodes)), Masks: s.Masks, Actors: uint32(s.Actors),
 	}, nil
 }
 

@@ -54,7 +54,7 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ..., guest: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "abilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second")
+    __slots__ = ("id", "kind", "doc", "params", "abilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second", "max_actors")
     class SourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +79,7 @@ class DescribeReply(_message.Message):
     REQUIRES_FIELD_NUMBER: _ClassVar[int]
     PREFERRED_LANES_FIELD_NUMBER: _ClassVar[int]
     FRAMES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    MAX_ACTORS_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     doc: str
@@ -89,10 +90,11 @@ class DescribeReply(_message.Message):
     requires: str
     preferred_lanes: int
     frames_per_second: float
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ...) -> None: ...
+    max_actors: int
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ..., max_actors: _Optional[int] = ...) -> None: ...
 
 class Spec(_message.Message):
-    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps", "masks", "episodes")
+    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps", "masks", "episodes", "actors")
     ID_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -102,6 +104,7 @@ class Spec(_message.Message):
     STEPS_FIELD_NUMBER: _ClassVar[int]
     MASKS_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
+    ACTORS_FIELD_NUMBER: _ClassVar[int]
     id: str
     observation: Space
     action: Space
@@ -111,7 +114,8 @@ class Spec(_message.Message):
     steps: int
     masks: bool
     episodes: int
-    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ..., masks: bool = ..., episodes: _Optional[int] = ...) -> None: ...
+    actors: int
+    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ..., masks: bool = ..., episodes: _Optional[int] = ..., actors: _Optional[int] = ...) -> None: ...
 
 class Space(_message.Message):
     __slots__ = ("discrete", "multi_discrete", "box")
