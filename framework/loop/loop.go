@@ -125,6 +125,7 @@ func (p *pace) looked(call int, now time.Time) {
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	x := newBatchRun(&b)
 	lanes := newLaneRunner(x)
+	x.alone = lanes != nil
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
@@ -230,6 +231,9 @@ func (x *batchRun) stepBatch(ctx context.Context, call int) (special bool, err e
 			return false, fmt.Errorf("agent, call %d: %w", call+1, err)
 		}
 	}
+	if x.watched != nil {
+		x.states = append(x.states[:0], x.feedback.Observations.Int64...)
+	}
 	if err := stepEnvironment(ctx, b.Environment, &x.spec, x.actions, &x.feedback.TimeSteps); err != nil {
 		return false, fmt.Errorf("environment, call %d: %w", call+1, err)
 	}
@@ -237,6 +241,9 @@ func (x *batchRun) stepBatch(ctx context.Context, call int) (special bool, err e
 		if err := x.learnModels(ctx, b.Environment); err != nil {
 			return false, err
 		}
+	}
+	if err := x.follow(&x.spec, x.actions, &x.feedback.TimeSteps); err != nil {
+		return false, fmt.Errorf("environment, call %d: %w", call+1, err)
 	}
 	copy(x.feedback.Signals, x.actions.Signals)
 	x.history.step()

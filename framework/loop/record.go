@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/modelcheck"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
@@ -42,6 +43,11 @@ type recorder struct {
 	discount float64
 	// needsModels says that some metric is computed from the environment's models.
 	needsModels bool
+	alone       bool // lanes step by themselves
+	// watched are the models whose environment is compared with them at every step: nil for a lane that has
+	// none with its states and actions, and nil for all where lanes step by themselves.
+	watched []*mdp.Tabular
+	states  []int64 // observations before the step
 	// recommends says that some metric is computed from what the agent recommends.
 	recommends bool
 	meters     []meter
@@ -305,6 +311,7 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 	if len(models) != len(r.returns) {
 		return fmt.Errorf("environment: %d models for %d lanes: %w", len(models), len(r.returns), framework.ErrInvalidAnswer)
 	}
+	r.watch(env.Spec(), models)
 	gains, returns := map[*mdp.Tabular]float64{}, map[*mdp.Tabular]float64{} // lanes may share a model
 	for lane, m := range models {
 		if m == nil {
@@ -334,6 +341,44 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 		}
 		gaps(r.laneGaps(lane), m)
 		r.lanes[i].modeled = true
+	}
+	return nil
+}
+
+// watch makes follow compare steps with models.
+func (r *recorder) watch(spec framework.Spec, models []*mdp.Tabular) {
+	if r.alone {
+		return
+	}
+	for i, m := range models {
+		if m == nil {
+			continue
+		}
+		if _, _, ok := modelcheck.Enumerates(&spec, m); ok {
+			if r.watched == nil {
+				r.watched = make([]*mdp.Tabular, len(models))
+			}
+			r.watched[i] = m
+		}
+	}
+}
+
+// follow refuses steps that the models do not allow, since what is computed from them would be wrong.
+func (r *recorder) follow(spec *framework.Spec, in *vector.Actions, out *vector.TimeSteps) error {
+	for i, m := range r.watched {
+		if m == nil || in.Signals[i] == vector.Idle {
+			continue
+		}
+		start, action, _ := modelcheck.Enumerates(spec, m)
+		var err error
+		if next := int(out.Observations.Int64[i] - start); in.Signals[i] != vector.Continue {
+			err = modelcheck.Start(m, next)
+		} else {
+			_, err = modelcheck.Step(m, int(r.states[i]-start), int(in.Actions.Int64[i]-action), next, out.Rewards[i], out.Terminated[i])
+		}
+		if err != nil {
+			return inLane(i, fmt.Errorf("%w: it does not follow the model that it gives: %w", framework.ErrInvalidAnswer, err))
+		}
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
@@ -86,19 +88,53 @@ func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 // curveOf returns the curve of a metric in four steps of the rower.
 func curveOf(t *testing.T, of result.Metric, f *ferry) []float64 {
 	t.Helper()
-	m := f.model
-	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { x := *f; return &x, nil }, 2))(t)
-	agent := must.Get(vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2))(t)
-	b := Batch{
-		Environment: modeled{env, m, 2}, Runs: []int{0, 1}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: 4,
-		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{of},
-		Agent: agent,
-	}
-	out := must.Get(Run(t.Context(), b))(t)
+	out := must.Get(Run(t.Context(), ferries(t, of, f, f.model)))(t)
 	if a, b := fmt.Sprint(out[0].Curves), fmt.Sprint(out[1].Curves); a != b {
 		t.Errorf("lanes that do the same have regrets %s and %s", a, b)
 	}
 	return out[0].Curves[of]
+}
+
+// ferries are two lanes of a ferry, which says that its model is m.
+func ferries(t *testing.T, of result.Metric, f *ferry, m *mdp.Tabular) Batch {
+	t.Helper()
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { x := *f; return &x, nil }, 2))(t)
+	agent := must.Get(vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2))(t)
+	return Batch{
+		Environment: modeled{env, m, 2}, Runs: []int{0, 1}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: 4,
+		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{of},
+		Agent: agent,
+	}
+}
+
+// A step that the model does not allow ends the run, since its regret would be that of another task. It is
+// not looked for where no metric needs the model.
+func TestStepsFollowTheModel(t *testing.T) {
+	truth := must.Get(mdp.NewModel(twoStates()))(t)
+	for _, c := range []struct {
+		change     func(*mdp.Definition)
+		continuing bool
+		want       string
+	}{
+		{func(*mdp.Definition) {}, true, ""},
+		{func(d *mdp.Definition) { d.Transitions[3].Next = 1 }, true, "call 3: lane 0: invalid answer: it does not follow the model that it gives: action 1 in state 1 led to state 0, which has the probability 0 in the model"},
+		{func(d *mdp.Definition) { d.Terminal, d.Transitions = []int{1}, d.Transitions[:2] }, false, "call 2: lane 0: invalid answer: it does not follow the model that it gives: action 1 in state 0 led to state 1 and terminated is false, but in the model terminal is true"},
+		{func(d *mdp.Definition) { d.Rewards[1].R, d.Bernoulli = 0.5, []mdp.Pair{{S: 0, A: 1}} }, true, "call 2: lane 0: invalid answer: it does not follow the model that it gives: action 1 in state 0 paid 3, and the model pays 0 or 1 (Bernoulli)"},
+		{func(d *mdp.Definition) { d.Initial = []mdp.Weight{{S: 1, P: 1}} }, true, "call 1: lane 0: invalid answer: it does not follow the model that it gives: an episode began in state 0, in which none of the model begins"},
+	} {
+		d := twoStates()
+		c.change(&d)
+		b := ferries(t, result.Regret, &ferry{model: truth, continuing: c.continuing}, must.Get(mdp.NewModel(d))(t))
+		_, err := Run(t.Context(), b)
+		var lane *vector.LaneError
+		if c.want == "" {
+			must.Do(t, err)
+		} else if err == nil || !strings.HasSuffix(err.Error(), c.want) || !errors.As(err, &lane) || !errors.Is(err, framework.ErrInvalidAnswer) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+		b = ferries(t, result.Reward, &ferry{model: truth, continuing: c.continuing}, must.Get(mdp.NewModel(d))(t))
+		must.Get(Run(t.Context(), b))(t)
+	}
 }
 
 // The regret of a continuing task with several states is counted against its

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/rlrun/rlrun/framework/internal/modelcheck"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
@@ -18,23 +18,12 @@ import (
 const (
 	modelSteps  = 10        // times the calls of another comparison
 	modelReads  = 2_000_000 // transitions of the models that are read, about
-	enough      = 20        // visits after which a reward that was always the same counts as fixed
 	leastCount  = 10        // that a χ² test expects of an outcome; rarer ones are put together
 	falseAlarms = 1e-6      // how often a right model fails the χ² test, about
 )
 
 // evidence is what was seen of a model.
-type evidence struct {
-	model *mdp.Tabular
-	// seen is by state, action and next state. Starts have the state and action −1.
-	seen map[[3]int]*outcome
-}
-
-// outcome is a transition that was seen.
-type outcome struct {
-	n                            int
-	least, most, total, deviance float64 // of its rewards; deviance is the sum of (reward − mean)² of the model
-}
+type evidence struct{ *modelcheck.Evidence }
 
 // models checks the models of an environment that has them, and whether episodes follow them.
 func (c *vectorCheck) models() error {
@@ -80,7 +69,7 @@ func (c *vectorCheck) models() error {
 				}
 				key := sha256.Sum256(data)
 				if found[key] == nil {
-					found[key] = &evidence{m, map[[3]int]*outcome{}}
+					found[key] = &evidence{modelcheck.New(m)}
 					all = append(all, found[key])
 				}
 				of[i] = found[key]
@@ -97,7 +86,7 @@ func (c *vectorCheck) models() error {
 		}
 		var tests []frequency
 		for _, e := range all {
-			if err := e.rewards(); err != nil {
+			if err := e.Rewards(); err != nil {
 				c.fail(ModelFits, err)
 				return nil
 			}
@@ -148,15 +137,15 @@ func (c *vectorCheck) fits(models []*mdp.Tabular, n int) error {
 func (c *vectorCheck) episode(env vector.Environment, in *vector.Actions, out *vector.TimeSteps, of []*evidence, before int) (made int, wrong, err error) {
 	states := make([]int, len(of))
 	observed := func(i int) int {
-		d, ok := c.spec.Observation.(space.Discrete)
-		if first, finite := c.spec.Action.(space.Discrete); !ok || !finite || first.N != int64(of[i].model.NumActions()) || d.N != int64(of[i].model.NumStates()) {
+		first, _, ok := modelcheck.Enumerates(&c.spec, of[i].Model)
+		if !ok {
 			return -1
 		}
-		return int(out.Observations.Int64[i] - d.Start)
+		return int(out.Observations.Int64[i] - first)
 	}
 	for i := range of {
 		if states[i] = observed(i); states[i] >= 0 {
-			if wrong := of[i].starts(states[i]); wrong != nil {
+			if wrong := of[i].Start(states[i]); wrong != nil {
 				return 0, wrong, nil
 			}
 		}
@@ -185,11 +174,11 @@ func (c *vectorCheck) episode(env vector.Environment, in *vector.Actions, out *v
 				d := c.spec.Action.(space.Discrete)
 				a := int(in.Actions.Int64[i] - d.Start)
 				states[i] = observed(i)
-				if wrong := e.step(s, a, states[i], out.Rewards[i], terminated); wrong != nil {
+				if wrong := e.Step(s, a, states[i], out.Rewards[i], terminated); wrong != nil {
 					return made, wrong, nil
 				}
 			}
-			switch limit := e.model.EpisodeSteps(); {
+			switch limit := e.Model.EpisodeSteps(); {
 			case limit == 0 && truncated:
 				return made, fmt.Errorf("an episode was truncated after %d steps, and the model has no limit: give it episode_steps", made), nil
 			case limit > 0 && (truncated && made != limit || !truncated && !terminated && made >= limit):
@@ -204,86 +193,6 @@ func (c *vectorCheck) episode(env vector.Environment, in *vector.Actions, out *v
 	return made, nil, nil
 }
 
-// starts adds the first state of an episode.
-func (e *evidence) starts(s int) error {
-	states, _ := e.model.Initial()
-	if states == nil { // it does not say
-		return nil
-	}
-	if _, ok := slices.BinarySearch(states, int32(s)); !ok {
-		return fmt.Errorf("an episode began in state %d, in which none of the model begins", s)
-	}
-	e.of([3]int{-1, -1, s}).n++
-	return nil
-}
-
-func (e *evidence) of(key [3]int) *outcome {
-	o := e.seen[key]
-	if o == nil {
-		o = &outcome{least: math.Inf(1), most: math.Inf(-1)}
-		e.seen[key] = o
-	}
-	return o
-}
-
-// step adds a step. What the model does not allow is an error.
-func (e *evidence) step(s, a, next int, reward float64, terminated bool) error {
-	m := e.model
-	states, _ := m.Transition(s, a)
-	k, ok := slices.BinarySearch(states, int32(next))
-	switch {
-	case !ok:
-		return fmt.Errorf("action %d in state %d led to state %d, which has the probability 0 in the model", a, s, next)
-	case terminated != m.Terminal(next):
-		return fmt.Errorf("action %d in state %d led to state %d and terminated is %v, but in the model terminal is %v", a, s, next, terminated, m.Terminal(next))
-	case m.Noise(s, a).Bernoulli && reward != 0 && reward != 1:
-		return fmt.Errorf("action %d in state %d paid %v, and the model pays 0 or 1 (Bernoulli)", a, s, reward)
-	}
-	mean := m.Reward(s, a)
-	if by := m.SuccessorRewards(s, a); by != nil {
-		mean = by[k]
-	}
-	o := e.of([3]int{s, a, next})
-	o.n++
-	o.total += reward
-	o.least, o.most = min(o.least, reward), max(o.most, reward)
-	o.deviance += (reward - mean) * (reward - mean)
-	return nil
-}
-
-// rewards compares rewards without noise in the model. A model may give the expected reward alone: one that
-// varies is not judged, and one of several successors is if the reward of each is known.
-func (e *evidence) rewards() error {
-	m := e.model
-	for pair := range m.NumStates() * m.NumActions() {
-		s, a := pair/m.NumActions(), pair%m.NumActions()
-		if m.Terminal(s) || m.Noise(s, a) != (mdp.Noise{}) {
-			continue
-		}
-		states, prob := m.Transition(s, a)
-		by := m.SuccessorRewards(s, a)
-		paid, model, known := 0.0, m.Reward(s, a), true
-		for k, next := range states {
-			o := e.seen[[3]int{s, a, int(next)}]
-			fixed := o != nil && o.n >= enough && o.least == o.most
-			if fixed && by != nil && math.Abs(o.least-by[k]) > rewardSlack*max(1, math.Abs(by[k])) {
-				return fmt.Errorf("action %d in state %d paid %v each of %d times that it led to state %d, and the model pays %v", a, s, o.least, o.n, next, by[k])
-			}
-			if known = known && fixed; known {
-				paid += prob[k] * o.least
-			}
-		}
-		if known && math.Abs(paid-model) > rewardSlack*max(1, math.Abs(model)) {
-			return fmt.Errorf("action %d in state %d pays %v, and the model pays %v", a, s, paid, model)
-		}
-	}
-	return nil
-}
-
-// rewardSlack is how far, relative to its size, a reward may be from the model's: it may have been
-// computed in float32.
-const rewardSlack = 1e-5
-
 // frequency is a χ² test.
 type frequency struct {
 	what       string
@@ -293,8 +202,8 @@ type frequency struct {
 // frequencies compares how often outcomes were seen with the model.
 func (e *evidence) frequencies() (tests []frequency) {
 	rows := map[[2]int]int{} // visits
-	for key, o := range e.seen {
-		rows[[2]int{key[0], key[1]}] += o.n
+	for key, o := range e.Seen {
+		rows[[2]int{key[0], key[1]}] += o.N
 	}
 	for row, visits := range rows {
 		what := fmt.Sprintf("states after action %d in state %d", row[1], row[0])
@@ -302,9 +211,9 @@ func (e *evidence) frequencies() (tests []frequency) {
 		var prob []float64
 		if row[0] < 0 {
 			what = "first states of episodes"
-			states, prob = e.model.Initial()
+			states, prob = e.Model.Initial()
 		} else {
-			states, prob = e.model.Transition(row[0], row[1])
+			states, prob = e.Model.Transition(row[0], row[1])
 			tests = append(tests, e.noise(row[0], row[1], states)...)
 		}
 		x, cells, rest, seen := 0.0, 0.0, 0.0, 0.0 // rest is the expected count of rare outcomes, of which so many were seen
@@ -314,8 +223,8 @@ func (e *evidence) frequencies() (tests []frequency) {
 		}
 		for k, next := range states {
 			count := 0.0
-			if o := e.seen[[3]int{row[0], row[1], int(next)}]; o != nil {
-				count = float64(o.n)
+			if o := e.Seen[[3]int{row[0], row[1], int(next)}]; o != nil {
+				count = float64(o.N)
 			}
 			if want := prob[k] * float64(visits); want >= leastCount {
 				add(count, want)
@@ -339,18 +248,18 @@ func (e *evidence) frequencies() (tests []frequency) {
 
 // noise compares noisy rewards of an action with their mean and spread in the model.
 func (e *evidence) noise(s, a int, states []int32) []frequency {
-	noise := e.model.Noise(s, a)
+	noise := e.Model.Noise(s, a)
 	n, total, deviance := 0.0, 0.0, 0.0
 	for _, next := range states {
-		if o := e.seen[[3]int{s, a, int(next)}]; o != nil {
-			n, total, deviance = n+float64(o.n), total+o.total, deviance+o.deviance
+		if o := e.Seen[[3]int{s, a, int(next)}]; o != nil {
+			n, total, deviance = n+float64(o.N), total+o.Total, deviance+o.Deviance
 		}
 	}
 	what := fmt.Sprintf("rewards of action %d in state %d", a, s)
-	switch p := e.model.Reward(s, a); {
+	switch p := e.Model.Reward(s, a); {
 	case noise.SD > 0:
 		return []frequency{{what, deviance / (noise.SD * noise.SD), n}}
-	case noise.Bernoulli && e.model.SuccessorRewards(s, a) == nil && min(p, 1-p)*n >= leastCount:
+	case noise.Bernoulli && e.Model.SuccessorRewards(s, a) == nil && min(p, 1-p)*n >= leastCount:
 		return []frequency{{what, (total - p*n) * (total - p*n) / (p * (1 - p) * n), 1}}
 	}
 	return nil

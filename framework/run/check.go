@@ -87,7 +87,7 @@ func (x *Runner) Check(ctx context.Context, params ParamsCheck) error {
 		err = x.identify(ctx)
 	}
 	if err == nil {
-		x.Tasks = x.tasks(ctx)
+		x.Tasks, err = x.tasks(ctx)
 	}
 	return cmp.Or(context.Cause(ctx), err)
 }
@@ -589,8 +589,8 @@ func (x *Runner) identify(ctx context.Context) error {
 
 // tasks finds out what is known of the environments, and adds the notes of their models to
 // those of the experiment. One that fails to say is left out: its runs will show what is
-// wrong.
-func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
+// wrong. One that does not follow its model is refused.
+func (x *Runner) tasks(ctx context.Context) (map[string]result.Task, error) {
 	known := map[string]result.Task{}
 	for _, c := range x.Plan.Environments {
 		p, err := x.pool.keep(ctx, c)
@@ -607,7 +607,11 @@ func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
 		if err == nil {
 			t, notes, err = DescribeTask(ctx, d, env)
 		}
-		if env.Close() != nil || err != nil {
+		closed := env.Close()
+		if errors.Is(err, errModel) {
+			return nil, fmt.Errorf("environment %q: %w; mend one of them, or give no model", c.Name, err)
+		}
+		if closed != nil || err != nil {
 			continue
 		}
 		for _, note := range notes {
@@ -617,5 +621,5 @@ func (x *Runner) tasks(ctx context.Context) map[string]result.Task {
 			known[c.Name] = *t
 		}
 	}
-	return known
+	return known, nil
 }

@@ -1,13 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/modelcheck"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -56,7 +60,13 @@ func describeModel(ctx context.Context, d vector.Description, env vector.Environ
 	if err != nil || models == nil {
 		return nil, nil, err
 	}
-	notes := models[0].Notes()
+	notes := slices.Clone(models[0].Notes())
+	switch differs, err := tryModels(ctx, env, models); {
+	case err != nil:
+		return nil, nil, err
+	case differs != nil:
+		notes = append(notes, fmt.Sprintf("%v; regret and scores are computed from the model", differs))
+	}
 	if models[0].NumStates() == 1 {
 		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, notes, nil
 	}
@@ -64,6 +74,63 @@ func describeModel(ctx context.Context, d vector.Description, env vector.Environ
 		return nil, notes, nil
 	}
 	return describe(models[0], env.Spec()), notes, nil
+}
+
+// errModel says that an environment does what its model does not allow.
+var errModel = fmt.Errorf("%w: it does not follow the model that it gives", framework.ErrInvalidAnswer)
+
+// trialSteps is how many random steps tryModels makes in each lane.
+const trialSteps = 200
+
+// tryModels plays some steps in both lanes, which are at the beginning of a run, and compares them with
+// their models. err wraps errModel if a model does not allow a step. differs says that rewards, which
+// never varied, are not those of the model. Any other error of the environment ends the trial: its runs
+// will show what is wrong.
+func tryModels(ctx context.Context, env vector.Environment, models []*mdp.Tabular) (differs, err error) {
+	spec := env.Spec()
+	firstState, firstAction, ok := modelcheck.Enumerates(&spec, models[0])
+	if !ok {
+		return nil, nil
+	}
+	seen, states := make([]*modelcheck.Evidence, len(models)), make([]int, len(models))
+	in, out := vector.NewActions(spec, len(models)), vector.NewTimeSteps(spec, len(models))
+	random := rand.New(rand.NewPCG(1, 0))
+	for i, m := range models {
+		seen[i] = modelcheck.New(m)
+		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)+1
+	}
+	for range trialSteps {
+		if err := env.Step(ctx, in, &out); err != nil || out.Check(&spec, in.Signals) != nil {
+			return nil, nil
+		}
+		for i, e := range seen {
+			next := int(out.Observations.Int64[i] - firstState)
+			if in.Signals[i] != vector.Continue {
+				err = e.Start(next)
+			} else {
+				err = e.Step(states[i], int(in.Actions.Int64[i]-firstAction), next, out.Rewards[i], out.Terminated[i])
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", errModel, err)
+			}
+			states[i], in.Signals[i] = next, vector.Continue
+			if out.Terminated[i] || out.Truncated[i] {
+				in.Signals[i], in.Seeds[i] = vector.NewEpisode, random.Uint64()
+				continue
+			}
+			allowed := []int64{}
+			for a := range int64(e.Model.NumActions()) {
+				if mask := out.Mask(i); mask == nil || mask[a] {
+					allowed = append(allowed, firstAction+a)
+				}
+			}
+			in.Actions.Int64[i] = allowed[random.IntN(len(allowed))]
+		}
+	}
+	for _, e := range seen {
+		differs = cmp.Or(differs, e.Rewards())
+	}
+	return differs, nil
 }
 
 // describeChanging returns what the models of a task that changes within a run share.

@@ -1,11 +1,15 @@
 package run
 
 import (
+	"context"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
@@ -92,5 +96,58 @@ func TestOptimumFromTheStart(t *testing.T) {
 	task := describe(m, continues)
 	if task.Gain == nil || *task.Gain != 1 || task.RandomGain == nil || *task.RandomGain != 0.375 {
 		t.Errorf("optimal and random reward per step: %+v", task)
+	}
+}
+
+// swing has two states. Action 1 leads to the other one, and each step pays paid.
+type swing struct {
+	model *mdp.Tabular
+	paid  float64
+	state int64
+}
+
+func (s *swing) Spec() framework.Spec {
+	return framework.Spec{ID: "test/swing@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, Continuing: true}
+}
+func (s *swing) Model(context.Context) (*mdp.Tabular, error) { return s.model, nil }
+func (s *swing) Reset(context.Context, uint64) (space.Value, error) {
+	s.state = 0
+	return space.Value{}, nil
+}
+func (s *swing) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	s.state = (s.state + a.Int) % 2
+	return framework.TimeStep{Observation: space.Value{Int: s.state}, Reward: s.paid}, nil
+}
+
+// An environment that does what its model does not allow is refused before anything runs. Rewards other
+// than the model's are noted, since a model may give expected rewards alone.
+func TestModelsAreTried(t *testing.T) {
+	row := func(s, a, next int) mdp.Transition { return mdp.Transition{S: s, A: a, Next: next, P: 1} }
+	for _, c := range []struct {
+		leads      int // action 1 in state 1
+		paid       float64
+		note, fail string
+	}{
+		{0, 1, "", ""},
+		{0, 2, "action 0 in state 0 pays 2, and the model pays 1; regret and scores are computed from the model", ""},
+		{1, 1, "", "invalid answer: it does not follow the model that it gives: action 1 in state 1 led to state 0, which has the probability 0 in the model"},
+	} {
+		d := mdp.Definition{States: 2, Actions: 2, Transitions: []mdp.Transition{row(0, 0, 0), row(0, 1, 1), row(1, 0, 1), row(1, 1, c.leads)}}
+		for pair := range 4 {
+			d.Rewards = append(d.Rewards, mdp.Reward{S: pair / 2, A: pair % 2, R: 1})
+		}
+		m := must.Get(mdp.NewModel(d))(t)
+		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &swing{model: m, paid: c.paid}, nil }, 2))(t)
+		_, notes, err := DescribeTask(t.Context(), vector.Description{Abilities: []string{"model"}}, env)
+		if c.fail != "" {
+			if err == nil || err.Error() != c.fail {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		must.Do(t, err)
+		if got := strings.Join(notes, "\n"); got != c.note {
+			t.Errorf("%+v: notes %q", c, got)
+		}
 	}
 }
