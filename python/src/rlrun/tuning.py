@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 ASKS = 100
 """How often Optuna is asked for a setting that was not tried."""
 
-UNASKED = {"episode_rate", "episode_regret", "simple_regret", "recommendation_error"}
-"""Metrics that are recorded only where a config lists them."""
+UNASKED = {"episode_regret", "simple_regret", "recommendation_error"}
+"""Metrics that can be compared and are recorded only where a config lists them."""
 
 LISTED = 10_000
 """Most settings that are listed, to find those that were not tried."""
