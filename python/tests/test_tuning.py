@@ -430,6 +430,20 @@ def test_sensitivity(tmp_path):
         rlrun.sensitivity(tmp_path / "b")
 
 
+def test_sensitivity_says_which_runs_it_leaves_out(tmp_path):
+    """A run that reached its most steps before its last episode has no value in one setting, and counts in none."""
+    c = {
+        "runs": 20, "steps": 110, "episodes": 12, "outputs": ["sqlite"], "environments": [{"plugin": "frozenlake"}],
+        "agents": [{"plugin": "q-learning", "sweep": {"step": [0.01, 0.5]}}],
+    }  # fmt: skip
+    results = rlrun.run(c, output=tmp_path / "a", progress=False)
+    rewards = results.outcomes.query("metric == 'reward'")
+    without = rewards[rewards["value"].isna()]["run"].nunique()
+    found = rlrun.sensitivity(tmp_path / "a")
+    assert found.table["left_out"][0] == without > 0
+    assert f"2 settings, {20 - without} runs, {without} left out, as a setting has no value there" in repr(found)
+
+
 def test_no_setting_is_tried_twice(tmp_path):
     """Two values are two settings, however many trials; the one that chance leaves out is tried, too."""
     ranges = {"epsilon": {"values": [0.1, 0.2, 0.3]}, "planning": {"low": 1, "high": 2, "integer": True}}

@@ -37,6 +37,8 @@ class Sensitivity:
 
     agent: The entry of the config.
     settings, runs: Their numbers.
+    left_out: Number of runs without a value in some setting and environment, in which they failed or reached their most
+        steps before their last episode. They count nowhere.
     best: Mean of the best setting, over all runs: too high, since the same runs chose it.
     tuned: Mean of the settings that are chosen for each environment on one half of the runs, on the other half.
     one: The same for one setting for all environments.
@@ -53,7 +55,8 @@ class Sensitivity:
         """Return the measures of each agent, a line each."""
         lines = []
         for _, row in self.table.iterrows():
-            lines.append(f"{row['agent']}: {row['settings']} settings, {row['runs']} runs")
+            left_out = f", {row['left_out']} left out, as a setting has no value there" * (row["left_out"] > 0)
+            lines.append(f"{row['agent']}: {row['settings']} settings, {row['runs']} runs{left_out}")
             for name, words in _WORDS.items():
                 low, high = row[f"{name}_ci_low"], row[f"{name}_ci_high"]
                 interval = f"[{low:.3g}, {high:.3g}]" if low < high else "(all runs are equal: no interval)"
@@ -105,13 +108,15 @@ def sensitivity(
         own = rows[rows["agent"].isin(labels)]
         wide = own.pivot_table("value", "run", ["environment", "agent"], "first")
         wide = wide.reindex(columns=_pandas().MultiIndex.from_product([environments, labels])).dropna()
+        every = results.runs.loc[results.runs["agent"].isin(labels), "run"].nunique()
         if len(wide) < LEAST:
             raise ValueError(
                 f"{name} has {len(wide)} runs that ended in all settings and environments; {LEAST} are needed"
             )
         values = wide.to_numpy().reshape(len(wide), len(environments), len(labels))
         mixed = {"programs": "mixed"} if results.mixed else {}
-        table.append({"agent": name, "settings": len(labels), "runs": len(wide), **_measures(values), **mixed})
+        counts = {"settings": len(labels), "runs": len(wide), "left_out": every - len(wide)}
+        table.append({"agent": name, **counts, **_measures(values), **mixed})
     return Sensitivity(results.directory, _pandas().DataFrame(table))
 
 

@@ -22,6 +22,7 @@ python3.
 
 --json: a list of
   agent, settings, runs   the entry of the config; numbers of its settings and runs
+  left_out                number of runs without a value in some setting
   best                    mean of the best setting over all runs, which chose it
   tuned                   mean of settings chosen for each environment, on other runs
   one                     mean of one setting chosen for all environments, on other runs
