@@ -57,6 +57,16 @@ TASKS = {
             Entry("MABWiser", "bandit_mabwiser.py", "mabwiser"),
         ),
     ),
+    "digits": Task(
+        "reward",
+        10,
+        1000,
+        (
+            Entry("rlrun", "digits_rlrun.yaml", "contexts", times=20),
+            Entry("MABWiser", "digits_mabwiser.py", "mabwiser", times=2),
+            Entry("Vowpal Wabbit", "digits_vowpalwabbit.py", "vowpalwabbit"),
+        ),
+    ),
     "lake": Task(
         "reward",
         10,
@@ -133,6 +143,7 @@ def run(entry: Entry, task: Task, rlrun: str, steps: int) -> tuple[float, str]:
         before = used()
         if entry.file.endswith(".yaml"):
             environ["RLRUN_PYTHON"] = python
+            environ["PATH"] = f"{Path(python).parent}{os.pathsep}{environ['PATH']}"  # the plugins of the package
             sizes = [f"--runs={task.runs}", f"--steps={steps}", "--workers=1", "--out=out", "--quiet"]
             call([rlrun, "run", str(HERE / entry.file), *sizes], directory, environ)
             call([rlrun, "compare", "out", "--metric", task.metric], directory, environ)
