@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/internal/each"
+	"github.com/rlrun/rlrun/internal/spelling"
 )
 
 // setting is a key of the config that a flag or an environment variable of the
@@ -99,6 +101,7 @@ func (d *document) apply(fs *pflag.FlagSet) error {
 			d.setBy[key] = setBy
 		}
 	}
+	problems = append(problems, misspelt(os.Environ())...)
 	for _, expr := range sets {
 		if path, _, err := splitSet(expr); err == nil && len(path) == 1 {
 			for _, s := range settings() {
@@ -115,6 +118,26 @@ func (d *document) apply(fs *pflag.FlagSet) error {
 		return problems
 	}
 	return nil
+}
+
+// misspelt refuses environment variables that are nearly one of a setting: they would change nothing.
+func misspelt(environ []string) (problems Problems) {
+	var flags []string
+	for _, s := range settings() {
+		flags = append(flags, s.flag, strings.TrimPrefix(s.env, "RLRUN_"))
+	}
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		word, ours := strings.CutPrefix(name, "RLRUN_")
+		if !ours || Overrides(entry) || strings.Contains(word, "_") { // rlrun's other variables have two words or are far off
+			continue
+		}
+		if meant := spelling.Closest(word, flags); meant != "" {
+			i := slices.Index(flags, meant) / 2
+			problems = append(problems, &Problem{Where: "environment variable " + name, Message: "is unknown; did you mean " + settings()[i].env + "?"})
+		}
+	}
+	return problems
 }
 
 // setting reads a flag or variable: words as they are, numbers as YAML.

@@ -35,6 +35,23 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// A variable that is nearly one of a setting is refused, and no other one of rlrun's is.
+func TestMisspeltVariables(t *testing.T) {
+	for name, meant := range map[string]string{
+		"RLRUN_RUN": "RLRUN_RUNS", "RLRUN_OUT": "RLRUN_OUTPUT", "RLRUN_STEP": "RLRUN_STEPS", "RLRUN_sed": "RLRUN_SEED",
+		"RLRUN_LOG": "", "RLRUN_TRUST": "", "RLRUN_GUEST": "", "RLRUN_PYTHON": "", "RLRUN_PLUGIN": "", "RLRUN_PLUGIN_PATH": "", "RLRUN_STEP_FD": "",
+		"RLRUN_BINARY": "", "RLRUN_VECTORS": "", "RLRUN_SERVE_TOKEN": "", "RLRUN_GUARDIAN": "", "RLRUN_RUNS": "", "RUNS": "",
+	} {
+		found := misspelt([]string{name + "=1"})
+		if meant == "" && found != nil {
+			t.Error(found)
+		}
+		if want := "environment variable " + name + ": is unknown; did you mean " + meant + "?"; meant != "" && (found == nil || found.Error() != want) {
+			t.Errorf("%s: %v, want %s", name, found, want)
+		}
+	}
+}
+
 func TestEverySetting(t *testing.T) {
 	check := func(args ...string) {
 		t.Helper()
