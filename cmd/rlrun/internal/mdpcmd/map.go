@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	stddraw "image/draw"
 	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -105,25 +109,31 @@ func heat(low, high float64) palette.ColorMap {
 	return m
 }
 
-// shade is the colour of a value.
-func shade(m palette.ColorMap, x float64) color.Color {
-	if math.IsInf(x, 1) {
+// shade is the colour of a cell.
+func (h *heatMap) shade(m palette.ColorMap, i int) color.Color {
+	switch x := h.value[i]; {
+	case h.layout.Wall[i]:
+		return inkWall
+	case math.IsNaN(x):
+		return color.White
+	case math.IsInf(x, 1):
 		return inkNever
+	default:
+		c, err := m.At(min(max(x, m.Min()), m.Max()))
+		cli.Must(err)
+		return c
 	}
-	c, err := m.At(min(max(x, m.Min()), m.Max()))
-	cli.Must(err)
-	return c
 }
 
 // bright reports whether a colour wants dark ink on it.
 func bright(c color.Color) bool { return color.GrayModel.Convert(c).(color.Gray).Y > 0x80 }
 
-// drawnCells is up to how many cells are drawn one by one.
-const drawnCells = 10_000
+// drawnSigns is up to how many cells have signs.
+const drawnSigns = 10_000
 
-// Draw implements plotting.Drawer.
-func (h *heatMap) Draw(c draw.Canvas) error {
-	low, high, never := math.Inf(1), math.Inf(-1), false
+// scale returns the ends of the colour bar, and whether some value is infinite.
+func (h *heatMap) scale() (low, high float64, never bool) {
+	low, high = math.Inf(1), math.Inf(-1)
 	var positive []float64
 	for _, x := range h.value {
 		switch {
@@ -157,6 +167,12 @@ func (h *heatMap) Draw(c draw.Canvas) error {
 	} else if high-low < 1e-9*max(1, math.Abs(high)) {
 		low, high = min(low, 0), max(high, low+1)
 	}
+	return low, high, never
+}
+
+// Draw implements plotting.Drawer.
+func (h *heatMap) Draw(c draw.Canvas) error {
+	low, high, never := h.scale()
 	colours := heat(low, high)
 	whole := c
 	c = draw.Crop(c, 0, 0, 0, -titleSpace)
@@ -168,23 +184,16 @@ func (h *heatMap) Draw(c draw.Canvas) error {
 	box.Max = vg.Point{X: box.Min.X + wide, Y: box.Min.Y + tall}
 	_, top := barEnds(box)
 	plotting.Write(c, (whole.Min.X+whole.Max.X)/2, min(top+0.4*vg.Centimeter, whole.Max.Y-0.4*vg.Centimeter), 11, text.XCenter, text.YBottom, plotting.Black, h.title)
-	ink := func(i int) color.Color {
-		switch {
-		case l.Wall[i]:
-			return inkWall
-		case math.IsNaN(h.value[i]):
-			return color.White
-		}
-		return shade(colours, h.value[i])
+	// One picture of all cells: light shines between polygons. It is large enough to have sharp edges.
+	zoom := max(1, 1000/max(l.Cols, l.Rows))
+	img := image.NewRGBA(image.Rect(0, 0, zoom*l.Cols, zoom*l.Rows))
+	for i := range h.value {
+		x, y := zoom*(i%l.Cols), zoom*(i/l.Cols)
+		stddraw.Draw(img, image.Rect(x, y, x+zoom, y+zoom), image.NewUniform(h.shade(colours, i)), image.Point{}, stddraw.Src)
 	}
-	if len(h.value) > drawnCells {
-		img := image.NewRGBA(image.Rect(0, 0, l.Cols, l.Rows))
-		for i := range h.value {
-			img.Set(i%l.Cols, i/l.Cols, ink(i))
-		}
-		c.DrawImage(box, img)
-	} else {
-		h.drawCells(c, box, side, ink)
+	c.DrawImage(box, img)
+	if len(h.value) <= drawnSigns {
+		h.drawSigns(c, box, side, colours)
 	}
 	c.StrokeLines(draw.LineStyle{Color: plotting.Black, Width: vg.Points(0.8)}, []vg.Point{
 		box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}, box.Min})
@@ -192,37 +201,32 @@ func (h *heatMap) Draw(c draw.Canvas) error {
 	return nil
 }
 
-func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink func(i int) color.Color) {
+// drawSigns writes into cells that have room for it.
+func (h *heatMap) drawSigns(c draw.Canvas, box vg.Rectangle, side vg.Length, colours palette.ColorMap) {
 	l := h.layout
-	for i := range h.value {
-		x, y := box.Min.X+side*vg.Length(i%l.Cols), box.Max.Y-side*vg.Length(i/l.Cols)
-		over := vg.Points(0.6) // so that no light shines between cells
-		right, bottom := min(x+side+over, box.Max.X), max(y-side-over, box.Min.Y)
-		fill := ink(i)
-		c.FillPolygon(fill, []vg.Point{{X: x, Y: y}, {X: right, Y: y}, {X: right, Y: bottom}, {X: x, Y: bottom}})
-		if size := min(0.35*side, 10); math.IsNaN(h.value[i]) && !l.Wall[i] && size >= 5.5 {
-			plotting.Write(c, x+side/2, y-side/2, size, text.XCenter, text.YCenter, inkWall, h.empty)
-		}
-	}
 	every := max(1, int(math.Ceil(float64(leastArrow/side)))) // of rows and columns have an arrow
-	for i, sign := range h.sign {
-		if sign == "" {
+	for i := range h.value {
+		row, col, sign, on := i/l.Cols, i%l.Cols, "", inkWall
+		if h.sign != nil {
+			sign, on = h.sign[i], color.RGBA{0xff, 0xff, 0xff, 0xff}
+			if bright(h.shade(colours, i)) {
+				on = plotting.Black
+			}
+		}
+		size := min(0.55*side, 1.3*side/vg.Length(max(1, utf8.RuneCountInString(sign))), 11)
+		switch {
+		case math.IsNaN(h.value[i]) && !l.Wall[i]:
+			sign, size, on = h.empty, min(0.35*side, 10), inkWall
+		case sign == "":
 			continue
+		case strings.Contains("↑↓←→", sign):
+			if row%every != every/2 || col%every != every/2 {
+				continue
+			}
+			size = 0.8 * side * vg.Length(every)
 		}
-		if _, ok := headings[sign]; ok && ((i/l.Cols)%every != every/2 || (i%l.Cols)%every != every/2) {
-			continue
-		}
-		x, y := box.Min.X+side*(vg.Length(i%l.Cols)+0.5), box.Max.Y-side*(vg.Length(i/l.Cols)+0.5)
-		on := color.Color(color.White)
-		if bright(ink(i)) {
-			on = plotting.Black
-		}
-		if d, ok := headings[sign]; ok {
-			arrow(c, vg.Point{X: x, Y: y}, d, 0.33*side*vg.Length(every), on)
-			continue
-		}
-		size := min(0.55*side, 1.3*side/vg.Length(len([]rune(sign))), 11)
 		if size >= 5.5 { // else digits run into each other
+			x, y := box.Min.X+side*(vg.Length(col)+0.5), box.Max.Y-side*(vg.Length(row)+0.5)
 			plotting.Write(c, x, y, size, text.XCenter, text.YCenter, on, sign)
 		}
 	}
@@ -231,21 +235,6 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 // leastArrow is the room that an arrow needs. If cells are smaller, only some of them
 // have one.
 const leastArrow = 11 * vg.Length(1)
-
-// headings are the directions of arrows.
-var headings = map[string]vg.Point{"↑": {Y: 1}, "↓": {Y: -1}, "←": {X: -1}, "→": {X: 1}}
-
-// arrow draws an arrow of a half length r.
-func arrow(c draw.Canvas, at, d vg.Point, r vg.Length, ink color.Color) {
-	if r < 1 {
-		return
-	}
-	point := func(along, across vg.Length) vg.Point {
-		return vg.Point{X: at.X + r*(along*d.X-across*d.Y), Y: at.Y + r*(along*d.Y+across*d.X)}
-	}
-	c.StrokeLines(draw.LineStyle{Color: ink, Width: max(0.6, 0.16*r)}, []vg.Point{point(-1, 0), point(0.5, 0)})
-	c.FillPolygon(ink, []vg.Point{point(1, 0), point(0.15, 0.5), point(0.15, -0.5)})
-}
 
 // Room that a map needs: above it for its title, beside it for the bar of colours, and
 // the least height of that.
@@ -262,49 +251,31 @@ func barEnds(box vg.Rectangle) (bottom, top vg.Length) {
 	return middle - half, middle + half
 }
 
-// label is what the colour bar says of a value.
-func (h *heatMap) label(x float64) string {
-	if h.log {
-		x = math.Pow(10, x)
-	}
-	return fmt.Sprintf("%.4g", x)
-}
-
 // drawBar draws the colour bar beside the map.
 func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, never bool) {
-	const wide, strips = 0.35 * vg.Centimeter, 96
 	left := box.Max.X + 0.35*vg.Centimeter
 	bottom, top := barEnds(box)
 	if never {
-		y := bottom + 0.45*vg.Centimeter
-		c.FillPolygon(inkNever, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: y}, {X: left, Y: y}})
-		plotting.Write(c, left+wide+vg.Points(5), (bottom+y)/2, 10, text.XLeft, text.YCenter, plotting.Black, "∞, never")
-		bottom = y + 0.25*vg.Centimeter
+		const side = 0.35 * vg.Centimeter
+		c.FillPolygon(inkNever, []vg.Point{{X: left, Y: bottom}, {X: left + side, Y: bottom}, {X: left + side, Y: bottom + side}, {X: left, Y: bottom + side}})
+		plotting.Write(c, left+side+vg.Points(5), bottom+side/2, 10, text.XLeft, text.YCenter, plotting.Black, "∞, never")
+		bottom += 0.6 * vg.Centimeter
 	}
-	top -= 0.45 * vg.Centimeter
-	plotting.Write(c, left, top+vg.Points(4), 10, text.XLeft, text.YBottom, plotting.Black, h.unit)
-	step := (top - bottom) / strips
-	for i := range strips {
-		y := bottom + step*vg.Length(i)
-		fill := shade(m, m.Min()+(m.Max()-m.Min())*(float64(i)+0.5)/strips)
-		c.FillPolygon(fill, []vg.Point{{X: left, Y: y}, {X: left + wide, Y: y}, {X: left + wide, Y: min(y+step+0.8, top)}, {X: left, Y: min(y+step+0.8, top)}})
-	}
-	line := draw.LineStyle{Color: plotting.Black, Width: vg.Points(0.8)}
-	c.StrokeLines(line, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: top}, {X: left, Y: top}, {X: left, Y: bottom}})
-	ticks := (plot.DefaultTicks{}).Ticks(m.Min(), m.Max())
+	p := plotting.NewPanel("", h.unit)
+	p.HideX()
+	p.Add(&plotter.ColorBar{ColorMap: m, Vertical: true})
 	if h.log {
-		ticks = nil
-		every := 1 + int((m.Max()-m.Min())/6)
-		for e := int(math.Ceil(m.Min())); float64(e) <= m.Max(); e += every {
-			ticks = append(ticks, plot.Tick{Value: float64(e), Label: "power"})
-		}
+		p.Y.Tick.Marker = powers{}
 	}
-	for _, tick := range ticks {
-		if tick.Label == "" || tick.Value < m.Min() || tick.Value > m.Max() {
-			continue
-		}
-		y := bottom + vg.Length((tick.Value-m.Min())/(m.Max()-m.Min()))*(top-bottom)
-		c.StrokeLine2(line, left+wide, y, left+wide+vg.Points(3), y)
-		plotting.Write(c, left+wide+vg.Points(5), y, 10, text.XLeft, text.YCenter, plotting.Black, h.label(tick.Value))
+	p.Plot.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: left + barSpace - 0.5*vg.Centimeter, Y: top}}})
+}
+
+// powers marks some powers of ten on an axis of logarithms.
+type powers struct{}
+
+func (powers) Ticks(low, high float64) (ticks []plot.Tick) {
+	for e := int(math.Ceil(low)); float64(e) <= high; e += 1 + int((high-low)/6) {
+		ticks = append(ticks, plot.Tick{Value: float64(e), Label: fmt.Sprintf("%.4g", math.Pow10(e))})
 	}
+	return ticks
 }

@@ -287,7 +287,7 @@ func (q *solution) plot(file string) error {
 				h.sign[cell] = q.sign(s)
 			}
 		}
-		if len(h.value) <= drawnCells && slices.ContainsFunc(h.sign, func(sign string) bool { return sign != "" }) {
+		if len(h.value) <= drawnSigns && slices.ContainsFunc(h.sign, func(sign string) bool { return sign != "" }) {
 			h.title += ", and the policy"
 		}
 	}
