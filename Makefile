@@ -21,6 +21,9 @@ FUZZTIME ?= 10m
 # empty where there is no Python: these tests are skipped then.
 python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 
+# Tests in Python take the program that make test has built, and build one where there is none.
+program = RLRUN=$(wildcard $(CURDIR)/bin/rlrun)
+
 # Packages that start goroutines: the race detector looks at these.
 concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
@@ -71,9 +74,9 @@ go-long:
 
 # pytest's dots are kept until its end, so that they do not mix with lines of Go's tests.
 python-quick:
-	@out=$$(./python/test.sh quick 2>&1); status=$$?; echo "$$out"; exit $$status
+	@out=$$($(program) ./python/test.sh quick 2>&1); status=$$?; echo "$$out"; exit $$status
 python-slow:
-	./python/test.sh slow
+	$(program) ./python/test.sh slow
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \

@@ -31,7 +31,16 @@ fi
 bin=$PWD/$venv/bin
 case ${1:-} in
 install) ;;
-quick) "$bin/pytest" -m 'not slow' ;;
+quick)
+  # Two parts beside each other, which take about the same time.
+  part="tests/test_deep.py tests/test_from_gymnasium.py tests/test_to_gymnasium.py"
+  "$bin/pytest" -m 'not slow' $part >$venv/part.log 2>&1 &
+  beside=$! status=0
+  "$bin/pytest" -m 'not slow' $(printf -- '--ignore=%s ' $part) || status=$?
+  wait $beside || status=$?
+  cat $venv/part.log
+  exit $status
+  ;;
 slow | "")
   "$bin/ruff" check .
   "$bin/ruff" format --check -q .

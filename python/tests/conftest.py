@@ -11,6 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# XLA compiles small networks for longer than they are used.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"  # as the agents set it
+    " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+)
+
 EXAMPLES = ROOT / "python" / "examples"
 
 

@@ -21,6 +21,13 @@ from rlrun.agents import DeepBootstrapQ, DeepQ, networks  # noqa: E402
 STATES = rlrun.Spec(rlrun.Discrete(5, start=2), rlrun.Discrete(3, start=1))
 NUMBERS = rlrun.Spec(rlrun.Box(-2, 2, (4,)), rlrun.Discrete(3))
 IMAGES = rlrun.Spec(rlrun.Box(0, 255, (4, 5, 2), "uint8"), rlrun.Discrete(3))
+
+
+def slow(*values: object):
+    """Values of a test that make test leaves out, and make ci does not."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 SMALL = {"hidden": (6,), "batch": 4, "warmup": 3, "capacity": 9, "target": 2}
 
 
@@ -134,7 +141,7 @@ def a_case(spec, rng, double: bool = False, masks: bool = False):
 
 
 @pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
-@pytest.mark.parametrize(("double", "masks"), [(False, False), (True, False), (True, True), (False, True)])
+@pytest.mark.parametrize(("double", "masks"), [slow(False, False), slow(True, False), (True, True), slow(False, True)])
 def test_the_gradient_is_that_of_loops(spec, double: bool, masks: bool) -> None:
     rng = np.random.default_rng(1)
     design, state, batch = a_case(spec, rng, double=double, masks=masks)
@@ -169,7 +176,7 @@ def test_an_update_is_a_step_of_adam() -> None:
         jax.tree.map(np.testing.assert_array_equal, state.targets, targets)
 
 
-@pytest.mark.parametrize("spec", [STATES, NUMBERS])
+@pytest.mark.parametrize("spec", [slow(STATES), NUMBERS])
 def test_a_bonus_is_the_error_by_the_mean_error_so_far(spec) -> None:
     """Random network distillation, by loops: errors of observations that were noticed, and what rewards gain."""
     agent, world = opened(DeepQ(bonus="rnd", bonus_scale=0.7, **SMALL), spec), World(spec, [1])
@@ -234,7 +241,7 @@ def test_the_mean_of_a_metric_does_not_depend_on_when_it_is_asked_for() -> None:
     assert np.isnan(list(once.measure(0).values())).all()  # no step since
 
 
-@pytest.mark.parametrize("mask", [1.0, 0.5, 0.05])
+@pytest.mark.parametrize("mask", [slow(1.0), slow(0.5), 0.05])
 def test_the_loss_is_of_the_steps_that_are_learned_from(mask: float) -> None:
     agent, world = opened(small(mask=mask, updates=1)), World(STATES, [1])
     made, learn = [], agent.programs.learn
@@ -274,7 +281,7 @@ def judged(members: int, scale: float, steps: int = 1500) -> float:
     return agent.measure(0)["calibration"]
 
 
-@pytest.mark.parametrize("members", [3, 9])
+@pytest.mark.parametrize("members", [3, slow(9)])
 def test_returns_as_drawn_as_the_members_are_calibrated(members: int) -> None:
     """With ε = 1 actions do not depend on values: each place of K + 1 is as probable. Off by 4 deviations: 6e-5."""
     p = (members - 1) / (members + 1)
@@ -302,7 +309,7 @@ def test_a_return_is_that_of_the_rest_of_the_episode() -> None:
     assert episode([0] * 20, [(0, 0)] * 20, terminated=True) == 1.0  # the last nine are kept
 
 
-@pytest.mark.parametrize("spec", [STATES, NUMBERS, IMAGES])
+@pytest.mark.parametrize("spec", [slow(STATES), NUMBERS, slow(IMAGES)])
 def test_a_lane_has_the_same_bytes_with_any_others(spec) -> None:
     of_lane_0 = set()
     for lanes in (1, 3, 16):

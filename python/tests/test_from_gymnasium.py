@@ -92,10 +92,10 @@ def episodes(client: EnvironmentClient, lane: int, n: int, calls: int) -> Iterat
     ],
     ids=str,
 )
-@pytest.mark.parametrize("lanes", [1, FEW_LANES + 2])
+@pytest.mark.parametrize("lanes", [pytest.param(1, marks=pytest.mark.slow), FEW_LANES + 2])
 def test_draw_for_draw(bridge, name: str, kwargs: dict[str, Any], lanes: int) -> None:
     """A lane is Gymnasium itself, bit for bit, the last observation of every episode included."""
-    ends = follow(bridge, name, kwargs, lanes, calls=600, bits=64)
+    ends = follow(bridge, name, kwargs, lanes, calls=300, bits=64)
     assert ends > 0 or name in ("MountainCar-v0", "Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1")
 
 
@@ -219,6 +219,7 @@ def test_models_are_the_bundled_ones(program, bridge, ours, our_params, theirs, 
     assert expected == pytest.approx(paid | table(b, "rewards"), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "our_params", "theirs", "their_params"), PAIRS, ids=str)
 def test_rollouts_are_the_bundled_ones(program, bridge, ours, our_params, theirs, their_params) -> None:
     """Where lanes are after 12 random steps, or ended, has the same distribution: chi-square at 1e-5 a case."""
