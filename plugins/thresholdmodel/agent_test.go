@@ -92,7 +92,7 @@ func TestFindsTheFarEnd(t *testing.T) {
 // episode the agent comes near to it, once it has found the goal: most runs do. In reward per step
 // a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
 func TestCriteria(t *testing.T) {
-	const runs = 20
+	const runs = 8
 	play := func(params string) (perEpisode float64, found int) {
 		reward, episodes := 0.0, 0
 		for _, o := range plugins().Play(t, "cliffwalking", ``, "threshold-model", params, 0, runs, 3000, []int{3000}, result.Reward) {
