@@ -178,11 +178,8 @@ func (c *vectorCheck) episode(env vector.Environment, in *vector.Actions, out *v
 					return made, wrong, nil
 				}
 			}
-			switch limit := e.Model.EpisodeSteps(); {
-			case limit == 0 && truncated:
-				return made, fmt.Errorf("an episode was truncated after %d steps, and the model has no limit: give it episode_steps", made), nil
-			case limit > 0 && (truncated && made != limit || !truncated && !terminated && made >= limit):
-				return made, fmt.Errorf("truncated is %v after %d steps, and episodes of the model are truncated after %d", truncated, made, limit), nil
+			if wrong := modelcheck.Limit(e.Model, made, terminated, truncated); wrong != nil {
+				return made, wrong, nil
 			}
 			if terminated || truncated {
 				in.Signals[i] = vector.Idle

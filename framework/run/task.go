@@ -84,7 +84,7 @@ const trialSteps = 200
 
 // tryModels plays some steps in both lanes, which are at the beginning of a run, and compares them with
 // their models. err wraps errModel if a model does not allow a step. differs says that rewards, which
-// never varied, are not those of the model. Any other error of the environment ends the trial: its runs
+// never varied, are not those of the model, or that episodes are truncated at another time. Any other error of the environment ends the trial: its runs
 // will show what is wrong.
 func tryModels(ctx context.Context, env vector.Environment, models []*mdp.Tabular) (differs, err error) {
 	spec := env.Spec()
@@ -92,7 +92,7 @@ func tryModels(ctx context.Context, env vector.Environment, models []*mdp.Tabula
 	if !ok {
 		return nil, nil
 	}
-	seen, states := make([]*modelcheck.Evidence, len(models)), make([]int, len(models))
+	seen, states, steps := make([]*modelcheck.Evidence, len(models)), make([]int, len(models)), make([]int, len(models))
 	in, out := vector.NewActions(spec, len(models)), vector.NewTimeSteps(spec, len(models))
 	random := rand.New(rand.NewPCG(1, 0))
 	for i, m := range models {
@@ -106,9 +106,11 @@ func tryModels(ctx context.Context, env vector.Environment, models []*mdp.Tabula
 		for i, e := range seen {
 			next := int(out.Observations.Int64[i] - firstState)
 			if in.Signals[i] != vector.Continue {
-				err = e.Start(next)
+				err, steps[i] = e.Start(next), 0
 			} else {
 				err = e.Step(states[i], int(in.Actions.Int64[i]-firstAction), next, out.Rewards[i], out.Terminated[i])
+				steps[i]++
+				differs = cmp.Or(differs, modelcheck.Limit(e.Model, steps[i], out.Terminated[i], out.Truncated[i]))
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errModel, err)

@@ -103,41 +103,46 @@ func TestOptimumFromTheStart(t *testing.T) {
 type swing struct {
 	model *mdp.Tabular
 	paid  float64
+	limit int // steps after which an episode is truncated; 0: none ends
 	state int64
+	steps int
 }
 
 func (s *swing) Spec() framework.Spec {
-	return framework.Spec{ID: "test/swing@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, Continuing: true}
+	return framework.Spec{ID: "test/swing@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, Continuing: s.limit == 0}
 }
 func (s *swing) Model(context.Context) (*mdp.Tabular, error) { return s.model, nil }
 func (s *swing) Reset(context.Context, uint64) (space.Value, error) {
-	s.state = 0
+	s.state, s.steps = 0, 0
 	return space.Value{}, nil
 }
 func (s *swing) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
 	s.state = (s.state + a.Int) % 2
-	return framework.TimeStep{Observation: space.Value{Int: s.state}, Reward: s.paid}, nil
+	s.steps++
+	return framework.TimeStep{Observation: space.Value{Int: s.state}, Reward: s.paid, Truncated: s.steps == s.limit}, nil
 }
 
 // An environment that does what its model does not allow is refused before anything runs. Rewards other
-// than the model's are noted, since a model may give expected rewards alone.
+// than the model's are noted, since a model may give expected rewards alone, and so are other limits of episodes.
 func TestModelsAreTried(t *testing.T) {
 	row := func(s, a, next int) mdp.Transition { return mdp.Transition{S: s, A: a, Next: next, P: 1} }
 	for _, c := range []struct {
 		leads      int // action 1 in state 1
 		paid       float64
+		limit      int
 		note, fail string
 	}{
-		{0, 1, "", ""},
-		{0, 2, "action 0 in state 0 pays 2, and the model pays 1; regret and scores are computed from the model", ""},
-		{1, 1, "", "invalid answer: it does not follow the model that it gives: action 1 in state 1 led to state 0, which has the probability 0 in the model"},
+		{0, 1, 0, "", ""},
+		{0, 1, 30, "an episode was truncated after 30 steps, and the model has no limit: give it episode_steps; regret and scores are computed from the model", ""},
+		{0, 2, 0, "action 0 in state 0 pays 2, and the model pays 1; regret and scores are computed from the model", ""},
+		{1, 1, 0, "", "invalid answer: it does not follow the model that it gives: action 1 in state 1 led to state 0, which has the probability 0 in the model"},
 	} {
 		d := mdp.Definition{States: 2, Actions: 2, Transitions: []mdp.Transition{row(0, 0, 0), row(0, 1, 1), row(1, 0, 1), row(1, 1, c.leads)}}
 		for pair := range 4 {
 			d.Rewards = append(d.Rewards, mdp.Reward{S: pair / 2, A: pair % 2, R: 1})
 		}
 		m := must.Get(mdp.NewModel(d))(t)
-		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &swing{model: m, paid: c.paid}, nil }, 2))(t)
+		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &swing{model: m, paid: c.paid, limit: c.limit}, nil }, 2))(t)
 		_, notes, err := DescribeTask(t.Context(), vector.Description{Abilities: []string{"model"}}, env)
 		if c.fail != "" {
 			if err == nil || err.Error() != c.fail {

@@ -50,6 +50,18 @@ func Step(m *mdp.Tabular, s, a, next int, reward float64, terminated bool) (succ
 	return k, nil
 }
 
+// Limit returns an error if a model does not say when an episode is truncated. It is called after each of
+// its steps.
+func Limit(m *mdp.Tabular, steps int, terminated, truncated bool) error {
+	switch limit := m.EpisodeSteps(); {
+	case limit == 0 && truncated:
+		return fmt.Errorf("an episode was truncated after %d steps, and the model has no limit: give it episode_steps", steps)
+	case limit > 0 && (truncated && steps != limit || !truncated && !terminated && steps >= limit):
+		return fmt.Errorf("truncated is %v after %d steps, and episodes of the model are truncated after %d", truncated, steps, limit)
+	}
+	return nil
+}
+
 // Evidence is what was seen of a model.
 type Evidence struct {
 	Model *mdp.Tabular
