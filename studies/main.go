@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/output/plots"
@@ -48,6 +49,10 @@ var studies = map[string]func(*study) error{
 	"families-defaults":         familiesDefaults,
 	"families-bootstrap":        familiesAgainstFirst,
 	"families-bounds":           familiesAgainstFirst,
+	"deep":                      deepBoard,
+	"deep-50":                   deepBoard,
+	"deep-800":                  deepBoard,
+	"deep-development":          deepBoard,
 	"episodes":                  episodesBoard,
 	"episodes-dev":              episodesBoard,
 	"episodes-dev-short":        episodesBoard,
@@ -135,6 +140,8 @@ func execute(name string) (*study, error) {
 		path, err = writeChanging(base)
 	} else if base == "families-defaults" {
 		path = "studies/families-defaults.yaml" // 200 agents in 68 tasks: too many for the oracle of configs
+	} else if _, ok := deepStudies[base]; ok {
+		path, err = writeDeep(base)
 	} else if base == "gains" {
 		path, err = writeGains()
 	} else if _, ok := episodesOf[base]; ok {
@@ -146,6 +153,9 @@ func execute(name string) (*study, error) {
 		return nil, err
 	}
 	args := []string{"run", "./cmd/rlrun", "run", path, "--resume"}
+	if x, ok := deepStudies[base]; ok {
+		args = append(args, "--steps", strconv.Itoa(x.size*x.episodes), "--seed", strconv.Itoa(x.seed))
+	}
 	if base != name {
 		args = append(args, "--out", filepath.Join("results", name), "--steps")
 		if strings.HasSuffix(name, "-long") {
