@@ -149,7 +149,7 @@ func (f Found) Explain(err error) error {
 // packaged are the plugins that rlrun's Python package installs, and the extras that they need.
 var packaged = map[string]string{
 	"cartpole-swingup": "", "catch": "", "distribution-bandit": "", "minatar": "",
-	"classification-bandit": "[contexts]", "deep-bootstrap-q": "[deep]", "deep-q": "[deep]",
+	"classification-bandit": "[contexts]", "deep-bootstrap-q": "[deep]", "deep-q": "[deep]", "pqn": "[deep]",
 }
 
 // missing says where a plugin was looked for and what there is instead.

@@ -19,11 +19,11 @@ func (b Bounds) checkActors(ctx context.Context, open func(spec framework.Spec, 
 	c := &agentCheck{ctx: ctx, bounds: b.begun(1), size: b.size(), spec: spec}
 	c.open = func(lanes int) (vector.Agent, error) { return open(spec, lanes) }
 	c.bounds.tell(fmt.Sprintf("%s: %d actors", spec.ID, actors))
-	var scripts [][]event
-	for k := range runs * actors {
-		scripts = append(scripts, c.script(uint64(k+1)))
-	}
-	c.try(Works, vector.Guard(func() error {
+	part := func() error {
+		var scripts [][]event
+		for k := range runs * actors {
+			scripts = append(scripts, c.script(uint64(k+1)))
+		}
 		together, err := c.play(scripts, 0, false)
 		for run := 0; run < runs && err == nil; run++ {
 			first := run * actors
@@ -38,7 +38,8 @@ func (b Bounds) checkActors(ctx context.Context, open func(spec framework.Spec, 
 			err = c.fewer(open, one, scripts[:actors])
 		}
 		return err
-	}))
+	}
+	c.try(Works, vector.Guard(func() error { return c.bounds.inTime(&c.size, part) }))
 	return c.result(Works, LanesIndependent)
 }
 

@@ -67,3 +67,10 @@ func TestCheckOfActors(t *testing.T) {
 		}
 	}
 }
+
+// A check whose time is over tries every rule of actors in the smallest form.
+func TestCheckOfActorsWithoutTime(t *testing.T) {
+	if err := (Bounds{Time: 1}).CheckPlugin(t.Context(), actortest.Plugin(), nil, Specs()[2]); err != nil {
+		t.Error(err)
+	}
+}

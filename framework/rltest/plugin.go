@@ -67,9 +67,13 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 			err = &Violation{Rule: Works, Err: err}
 		} else {
 			open := func(lanes int) (vector.Agent, error) { return p.OpenAgent(ctx, params, spec, lanes) }
+			own := b
+			if d.MaxActors > 1 {
+				own = b.begun(2)
+			}
 			err = errors.Join(
 				capableAgent(&agentCheck{ctx: ctx, size: b.size(), open: open, spec: spec}, &d),
-				b.checkVectorAgent(ctx, open, spec))
+				own.checkVectorAgent(ctx, open, spec))
 			if d.MaxActors > 1 && err == nil {
 				err = b.checkActors(ctx, func(spec framework.Spec, lanes int) (vector.Agent, error) {
 					return p.OpenAgent(ctx, params, spec, lanes)

@@ -1,6 +1,6 @@
 """Agents with networks, in JAX: ``pip install 'rlrun[deep]'``. docs/deep.md is their guide.
 
-A config names them ``deep-bootstrap-q`` and ``deep-q``; `rlrun.run` also takes the classes.
+A config names them ``deep-bootstrap-q``, ``deep-q`` and ``pqn``; `rlrun.run` also takes the classes.
 """
 
 import os
@@ -18,9 +18,10 @@ except ImportError as e:
     raise ImportError(NEEDS) from e
 
 from rlrun.agents.deep import DeepBootstrapQ, DeepQ
+from rlrun.agents.pqn import PQN
 from rlrun.serve import serve
 
-__all__ = ["DeepBootstrapQ", "DeepQ"]
+__all__ = ["PQN", "DeepBootstrapQ", "DeepQ"]
 
 
 def serve_deep_bootstrap_q() -> None:
@@ -31,3 +32,8 @@ def serve_deep_bootstrap_q() -> None:
 def serve_deep_q() -> None:
     """Serve the plugin deep-q."""
     serve(DeepQ)
+
+
+def serve_pqn() -> None:
+    """Serve the plugin pqn."""
+    serve(PQN)

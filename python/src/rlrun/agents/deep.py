@@ -116,8 +116,8 @@ class _Networks(rlrun.VectorAgent):
         if not isinstance(spec.action, rlrun.Discrete):
             raise rlrun.Unsupported(f"actions must be discrete, and are {spec.action}")
         space, self.action = spec.observation, spec.action
-        self.space, self.scale = space, _scale(space)
-        shape, inputs = _shape(space, self.filters)
+        self.space, self.scale = space, networks.scale(space)
+        shape, inputs = networks.shape(space, self.filters)
         self.design = Design(
             shape, inputs, spec.action.n, self.members, self.hidden, self.filters, tuple(self.prior),
             self.centred, False, self.double, self.gamma, self.rate, self.target,
@@ -323,11 +323,7 @@ class _Networks(rlrun.VectorAgent):
 
     def _encoded(self, observations: NDArray[Any]) -> NDArray[Any]:
         """Return observations as networks take them: states from 0 on, or numbers divided by their largest bound."""
-        if isinstance(self.space, rlrun.Discrete):
-            return (observations - self.space.start).astype(np.int32)
-        many = observations.shape[: observations.ndim - len(self.space.shape)]
-        with np.errstate(over="ignore"):  # what float32 cannot have ends the run by its values
-            return (observations * self.scale).astype(np.float32).reshape(*many, *self.design.shape)
+        return networks.encoded(self.space, self.scale, self.design.shape, observations)
 
     def _values(self, lanes: rlrun.Lanes, observations: NDArray[Any]) -> NDArray[np.float32]:
         """Return the values at an observation of each of these lanes: (lanes, K, 1 + heads, A)."""
@@ -415,10 +411,12 @@ class _Networks(rlrun.VectorAgent):
                     lane=lane,
                 )
         empty = networks.draw(self.design, np.zeros)._asdict()
-        if _shapes(saved["numbers"]) != _shapes([column[lane] for column in self._numbers()]):
+        if networks.shapes(saved["numbers"]) != networks.shapes([column[lane] for column in self._numbers()]):
             raise rlrun.Error(f"this is no {type(self).id} that this version saved", lane=lane)
         room = self._rows(lane, saved["numbers"][0])
-        if _shapes(saved["state"]) != _shapes(empty) or _shapes(saved["kept"]) != _shapes(room):
+        if networks.shapes(saved["state"]) != networks.shapes(empty) or networks.shapes(
+            saved["kept"]
+        ) != networks.shapes(room):
             raise rlrun.Error("the saved agent has arrays of other shapes, or a capacity other than here", lane=lane)
         if saved["jax"] != jax.__version__:
             logging.getLogger(__name__).warning(
@@ -440,39 +438,6 @@ class _Networks(rlrun.VectorAgent):
         """List the columns with a number a lane; that of the steps is the first."""
         counts = [self.steps, self.began, self.episodes, self.drawn, self.option, self.left, self.repeated]
         return [*counts, self.loss, self.spread, self.sums, self.counts, self.rng.state]
-
-
-def _shapes(tree: Any) -> Any:
-    return jax.tree.map(lambda x: (np.shape(x), np.asarray(x).dtype), tree)
-
-
-def _shape(space: rlrun.Space, filters: int) -> tuple[tuple[int, ...], int]:
-    """Return the shape of an observation as networks take it, and how many inputs it has."""
-    shape, image = space.shape, 3
-    if filters:
-        height, width, *channels = (*shape, 0, 0) if len(shape) < 2 else shape
-        if len(channels) > 1 or min(height, width) < image:
-            raise rlrun.Unsupported(
-                f"filters take images of shape (height, width) or (height, width, channels), of {image} × {image} or "
-                f"more, and observations are {space}: leave filters out"
-            )
-        shape = (height, width, *(channels or [1]))
-    elif not isinstance(space, rlrun.Discrete):
-        shape = (int(np.prod(shape)),)
-    return shape, space.n if isinstance(space, rlrun.Discrete) else int(np.prod(shape))
-
-
-def _scale(space: rlrun.Space) -> NDArray[np.float64]:
-    """Return 1 over the largest absolute bound of each number of an observation, 1 of one without a bound."""
-    if isinstance(space, rlrun.Discrete):
-        return np.ones(())
-    if isinstance(space, rlrun.MultiDiscrete):
-        most = np.array(space.nvec) - 1.0
-    else:
-        most = np.maximum(np.abs(space.low), np.abs(space.high))
-    bounded = np.isfinite(most) & (most > 0) & (most < 1e6)
-    scale: NDArray[np.float64] = 1.0 / np.where(bounded, most, 1.0)
-    return scale
 
 
 @dataclass

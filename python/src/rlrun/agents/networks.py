@@ -18,6 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+import rlrun
+
 Layers = list[tuple[Any, Any]]
 
 Draw = Callable[[int], NDArray[np.float64]]
@@ -138,6 +140,51 @@ def draw(design: Design, normal: Draw) -> State:
     state = State(networks, networks, own, zeros(networks), zeros(networks), np.int32(0), novelty)
     copied: State = jax.tree.map(lambda x: jnp.array(x, copy=True), state)
     return copied
+
+
+def shapes(tree: Any) -> Any:
+    """Return the shape and the type of every array in a tree."""
+    return jax.tree.map(lambda x: (np.shape(x), np.asarray(x).dtype), tree)
+
+
+def shape(space: rlrun.Space, filters: int) -> tuple[tuple[int, ...], int]:
+    """Return the shape of an observation as networks take it, and how many inputs it has."""
+    shape, image = space.shape, 3
+    if filters:
+        height, width, *channels = (*shape, 0, 0) if len(shape) < 2 else shape
+        if len(channels) > 1 or min(height, width) < image:
+            raise rlrun.Unsupported(
+                f"filters take images of shape (height, width) or (height, width, channels), of {image} × {image} or "
+                f"more, and observations are {space}: leave filters out"
+            )
+        shape = (height, width, *(channels or [1]))
+    elif not isinstance(space, rlrun.Discrete):
+        shape = (int(np.prod(shape)),)
+    return shape, space.n if isinstance(space, rlrun.Discrete) else int(np.prod(shape))
+
+
+def scale(space: rlrun.Space) -> NDArray[np.float64]:
+    """Return 1 over the largest absolute bound of each number of an observation, 1 of one without a bound."""
+    if isinstance(space, rlrun.Discrete):
+        return np.ones(())
+    if isinstance(space, rlrun.MultiDiscrete):
+        most = np.array(space.nvec) - 1.0
+    else:
+        most = np.maximum(np.abs(space.low), np.abs(space.high))
+    bounded = np.isfinite(most) & (most > 0) & (most < 1e6)
+    factors: NDArray[np.float64] = 1.0 / np.where(bounded, most, 1.0)
+    return factors
+
+
+def encoded(
+    space: rlrun.Space, scale: NDArray[np.float64], shape: tuple[int, ...], observations: NDArray[Any]
+) -> NDArray[Any]:
+    """Return observations as networks take them: states from 0 on, or numbers divided by their largest bound."""
+    if isinstance(space, rlrun.Discrete):
+        return (observations - space.start).astype(np.int32)
+    many = observations.shape[: observations.ndim - len(space.shape)]
+    with np.errstate(over="ignore"):  # what float32 cannot have ends the run by its values
+        return (observations * scale).astype(np.float32).reshape(*many, *shape)
 
 
 def outputs(design: Design, layers: Layers, observations: Any) -> Any:
