@@ -209,3 +209,49 @@ func (f *failing) Step(ctx context.Context, in *vector.Actions, out *vector.Time
 	}
 	return f.Environment.Step(ctx, in, out)
 }
+
+// clocked measures the mean number of its calls since it was last read.
+type clocked struct {
+	vector.Agent
+	calls, sum, read float64
+}
+
+func (c *clocked) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
+	c.calls++
+	c.sum += c.calls
+	return c.Agent.Step(ctx, in, actions)
+}
+
+func (c *clocked) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Measures: &vector.Measures{
+		Metrics: []framework.Metric{{Name: "call", Doc: "Mean number of a call."}},
+		Read: func(_ context.Context, _ []int, dst []float64) error {
+			dst[0] = c.sum / (c.calls - c.read)
+			c.sum, c.read = 0, c.calls
+			return nil
+		},
+	}}
+}
+
+// The mean of a metric over a run is about the same on every grid, though calls reach several points of some.
+func TestMeansOfAnAgentWithActors(t *testing.T) {
+	const steps = 4000
+	var means []float64
+	for _, grid := range [][]int{{steps}, EveryGrid(1, steps), EveryGrid(50, steps), LogGrid(1000, steps)} {
+		b, _ := acting(t, []int{0}, 64, steps, nil)
+		b.Agent, b.Grid = &clocked{Agent: b.Agent}, grid
+		out := must.Get(Run(t.Context(), b))(t)[0]
+		sum, weight, before := 0.0, 0.0, 0
+		for k, x := range out.Curves["agent.call"] {
+			if !math.IsNaN(x) {
+				sum += x * float64(grid[k]-before)
+				weight += float64(grid[k] - before)
+			}
+			before = grid[k]
+		}
+		means = append(means, sum/weight)
+	}
+	if slices.Max(means)-slices.Min(means) > 1 {
+		t.Errorf("means of four grids: %.1f", means)
+	}
+}

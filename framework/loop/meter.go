@@ -68,7 +68,7 @@ func (r *recorder) measure(ctx context.Context) error {
 					continue
 				}
 				value := math.NaN()
-				if last {
+				if last || x.measures.Metrics[m].Total == framework.Mean { // which is that of all steps of the call
 					value = values[m]
 				}
 				x.curves[run*n+m] = append(x.curves[run*n+m], value)
