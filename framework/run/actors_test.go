@@ -33,7 +33,16 @@ func (l *lottery) Model(context.Context) (*mdp.Tabular, error) {
 	return mdp.NewModel(mdp.Definition{States: 1, Actions: 2, Transitions: []mdp.Transition{{P: 1}, {A: 1, P: 1}}, Rewards: []mdp.Reward{{R: l.pays}}})
 }
 
-// withActors opens coin, lottery, alternate and mixer.
+// judge is a coin that measures its regret itself.
+type judge struct{ coin }
+
+func (*judge) Metrics() []framework.Metric {
+	return []framework.Metric{{Name: "regret", Better: framework.Lower, Total: framework.Last}}
+}
+
+func (*judge) Measure(_ context.Context, dst []float64) error { dst[0] = 0; return nil }
+
+// withActors opens coin, lottery, judge, alternate and mixer.
 func withActors(ctx context.Context, c plan.Component) (vector.Plugin, func() error, error) {
 	none := func() error { return nil }
 	switch c.Plugin {
@@ -42,6 +51,10 @@ func withActors(ctx context.Context, c plan.Component) (vector.Plugin, func() er
 	case "lottery":
 		return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 			return vector.Vectorize(func() (framework.Environment, error) { return &lottery{}, nil }, lanes)
+		}}, none, nil
+	case "judge":
+		return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+			return vector.Vectorize(func() (framework.Environment, error) { return &judge{}, nil }, lanes)
 		}}, none, nil
 	}
 	return opener(nil)(ctx, c)
@@ -63,6 +76,7 @@ func TestActorsAreRefused(t *testing.T) {
 		"is 2, and alternate takes at most 1":        actorConfig("coin", "alternate", 2),
 		"must be at least 1, not -1":                 actorConfig("coin", "mixer", -1),
 		"actors of a run would meet different tasks": actorConfig("lottery", "mixer", 2),
+		"measures its regret itself":                 actorConfig("judge", "mixer", 2),
 		"environments do not act":                    of(func(c *plan.Config) { c.Environments[0].Actors = 2 }),
 		"explores in its own way":                    of(func(c *plan.Config) { c.Agents[0].Exploration = &plan.Exploration{} }),
 		"have no checkpoints":                        of(func(c *plan.Config) { c.Checkpoint = &plan.Checkpoint{Every: "10"} }),

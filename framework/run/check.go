@@ -305,7 +305,7 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 	return nil
 }
 
-// oneTask refuses several actors in an environment whose models show that they would meet different tasks.
+// oneTask refuses several actors in an environment whose models or metrics show that they may meet different tasks.
 func (x *Runner) oneTask(ctx context.Context, environment, agent plan.Component) error {
 	if agent.Lanes() == 1 {
 		return nil
@@ -323,8 +323,18 @@ func (x *Runner) oneTask(ctx context.Context, environment, agent plan.Component)
 		return err
 	}
 	_, drawn, err := Models(ctx, env)
-	if drawn = drawn || vector.Changes(d, env); err == nil && drawn {
-		err = plan.At(fmt.Errorf("the seed of a run draws the task of %s, or how it changes, so actors of a run would meet different tasks: %w", environment.Name, framework.ErrUnsupported), "actors")
+	changes := vector.Changes(d, env)
+	switch {
+	case err != nil:
+	case drawn:
+		err = fmt.Errorf("the seed of a run draws the task of %s", environment.Name)
+	case changes:
+		err = fmt.Errorf("the task of %s changes within a run", environment.Name)
+	case vector.Measured(env, "regret"):
+		err = fmt.Errorf("%s measures its regret itself, so its task may be drawn by the seed of a run", environment.Name)
+	}
+	if err != nil {
+		err = plan.At(fmt.Errorf("%w, and actors of a run would meet different tasks: %w", err, framework.ErrUnsupported), "actors")
 	}
 	return errors.Join(err, env.Close())
 }

@@ -52,9 +52,13 @@ var (
 // Changes says whether the task of an environment changes within a run: its plugin has models, and it has
 // none with these parameters, but measures its regret itself or has notes on several models.
 func Changes(d Description, env Environment) bool {
-	able := env.Abilities()
-	measures := able.Measures != nil && slices.ContainsFunc(able.Measures.Metrics, func(m framework.Metric) bool { return m.Name == "regret" })
-	return able.Models == nil && slices.Contains(d.Abilities, "model") && (measures || ModelNotes.Has(env))
+	return env.Abilities().Models == nil && slices.Contains(d.Abilities, "model") && (Measured(env, "regret") || ModelNotes.Has(env))
+}
+
+// Measured says whether an environment measures a metric itself.
+func Measured(env Environment, name string) bool {
+	measures := env.Abilities().Measures
+	return measures != nil && slices.ContainsFunc(measures.Metrics, func(m framework.Metric) bool { return m.Name == name })
 }
 
 // copyAbilities are the abilities of single copies of environments.
