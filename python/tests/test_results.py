@@ -101,13 +101,33 @@ def test_steps_to(directory: Path) -> None:
         pd.testing.assert_frame_equal(results.steps_to("reward", level), one)
 
 
+@pytest.mark.parametrize(
+    "of",
+    [
+        {"record": {"metrics": ["episode_return"]}},  # it has no value before the first end of an episode
+        {"episodes": 10},  # some runs end with their steps
+        {"record": {"metrics": ["evaluation_return"]}, "evaluate": {"every": 20, "episodes": 2}},
+    ],
+    ids=["episode_return", "episodes", "evaluation_return"],
+)
+def test_curves_with_points_without_values(program: str, tmp_path: Path, of: dict[str, Any]) -> None:
+    config = {"environments": ["frozenlake"], "agents": ["q-learning"], "runs": 4, "steps": 60, "seed": 1, **of}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    curves, sums = results.curves, pd.read_csv(tmp_path / "out" / "curves.csv").set_index(["metric", "step"])
+    got = curves.groupby(["metric", "step"])["value"].agg(["mean", "size"])
+    got = got[got["size"] == sums["runs"].reindex(got.index)]
+    assert len(got) > 0
+    np.testing.assert_allclose(got["mean"], sums["mean"].reindex(got.index))
+    assert len(results.steps_to(curves["metric"].iloc[0], -1e9)) > 0
+
+
 def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> None:
     import sqlite3  # noqa: PLC0415
 
     copy = tmp_path / "copy"
     shutil.copytree(directory, copy)
     with sqlite3.connect(copy / "results.db") as database:
-        database.execute("DELETE FROM curves WHERE step = 60")
+        database.execute("DELETE FROM grid WHERE step = 60")
     with pytest.raises(ValueError, match=r"11 values of .* for 10 recorded steps: run rlrun report"):
         _ = rlrun.read_results(copy).curves
 

@@ -47,7 +47,9 @@ CREATE TABLE outcomes (
 	metric TEXT NOT NULL, value REAL,
 	PRIMARY KEY (environment, agent, metric, run)
 ) WITHOUT ROWID;
--- means over runs, as in curves.csv
+-- the steps, or episodes, at which curves have points
+CREATE TABLE grid (step INTEGER PRIMARY KEY);
+-- means over runs, as in curves.csv; none where no run has a value
 CREATE TABLE curves (
 	environment TEXT NOT NULL, agent TEXT NOT NULL, step INTEGER NOT NULL, runs INTEGER NOT NULL,
 	metric TEXT NOT NULL, mean REAL, stderr REAL, ci_low REAL, ci_high REAL,
@@ -86,6 +88,9 @@ func fillSQLite(path string, s *result.Summary, records iter.Seq2[result.Record,
 	return fill(path, schema, func(in *inserter) error {
 		if s.Mixed != "" {
 			in.row("mixed", s.Mixed)
+		}
+		for _, step := range s.Meta.Grid {
+			in.row("grid", step)
 		}
 		for rec, err := range records {
 			if err != nil {

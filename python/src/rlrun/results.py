@@ -72,7 +72,7 @@ class Results:
         It has the ok runs of ``runs``. Raises ValueError if their records are damaged or gone, or differ.
         """
         pd = _pandas()
-        steps = self._query("SELECT DISTINCT step FROM curves ORDER BY step")["step"].to_numpy()
+        steps = self._query("SELECT step FROM grid ORDER BY step")["step"].to_numpy()
         parts = []
         for record in self._records():
             for metric, values in sorted(record["curves"].items()):
