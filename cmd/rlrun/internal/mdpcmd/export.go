@@ -12,7 +12,7 @@ import (
 
 const exportHelp = `Write the model of an environment as JSON, in the format that rlrun mdp --model and
 the environment "model" read (plugin: model, params: {file: FILE}). A limit on
-the steps of an episode is not part of the model. Of an environment that draws its task
+the steps of an episode is its key episode_steps. Of an environment that draws its task
 in every run, such as bernoulli-bandit, it is the model of one draw, always the same.`
 
 func newExport(app *host.App) *cobra.Command {
