@@ -79,6 +79,9 @@ func TestActorsInAnExperiment(t *testing.T) {
 		{lanes: 16, workers: 1, remote: []string{"agent"}, script: "testdata/mixer.py"},
 	} {
 		t.Run(fmt.Sprintf("%d lanes, %d workers, %v %s", x.lanes, x.workers, x.remote, x.script), func(t *testing.T) {
+			if x.script != "" {
+				pythonCommand(t) // it skips where there is none
+			}
 			if got := lines(mixed(t, x.lanes, x.workers, faults{}, x.script, x.remote...)); !maps.Equal(got, want) {
 				t.Errorf("got %v\nwant %v", got, want)
 			}
