@@ -32,7 +32,7 @@ type progress struct {
 	units   int64 // of the budget: see loop.Work
 	ended   int
 	failed  int
-	failing bool // the last runs that ended failed
+	failing bool // the last runs that ended failed, or steps were taken back since
 	cell    plan.Cell
 	notices []string // told by stop
 	choices []string // likewise, if verbose
@@ -74,6 +74,8 @@ func (p *progress) event(e run.Event) {
 	p.failed += e.Failed
 	if e.Runs > 0 {
 		p.failing = e.Failed == e.Runs
+	} else if e.Units < 0 { // of a batch that failed
+		p.failing = true
 	}
 	p.cell = e.Cell
 	if e.Choice != "" && p.verbose {
@@ -194,7 +196,8 @@ func (p *progress) line() string {
 		words = append(words, cli.Rate(float64(p.made)/elapsed.Seconds()))
 	}
 	text := strings.Join(words, ", ")
-	// Runs that failed are over. While runs fail they may be given up at any time.
+	// Runs that failed are over. While runs fail they may be given up at any time, and those of a batch
+	// that failed are made anew.
 	if all := int64(p.runs-p.reused-p.failed) * int64(p.plan.Config.Budget()); p.units > 0 && p.units < all {
 		left := "unknown time"
 		if !p.failing {

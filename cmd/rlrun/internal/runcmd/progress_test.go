@@ -111,7 +111,15 @@ func TestProgressReplay(t *testing.T) {
 		if got, want := p.line(), "0.0%, 0 of 20 runs"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		p.event(run.Event{Interactions: 20000, Units: 20000, Runs: 20})
+		p.event(run.Event{Interactions: 1000, Units: 1000}) // it may be played up to the same failure
+		if got, want := p.line(), "5.0%, 0 of 20 runs, 1 k steps/s; unknown time left; now: e / a"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.event(run.Event{Interactions: 1000, Units: 1000, Runs: 2})
+		if got, want := p.line(), "10.0%, 2 of 20 runs, 2 k steps/s; 9.0 s left; now: e / a"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.event(run.Event{Interactions: 18000, Units: 18000, Runs: 18})
 		if got, want := p.line(), "100.0%, 20 of 20 runs, 20 k steps/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
