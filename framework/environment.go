@@ -40,11 +40,11 @@ type Spec struct {
 	Steps int
 	// Episodes is the number of episodes with which a run ends, if that comes before its Steps,
 	// in the spec that an agent is opened with. It is 0 if the experiment has no such budget, or if
-	// a run begins with a saved agent. The host sets it, too.
+	// a run begins with a saved agent. The host sets it, and environments leave it 0.
 	Episodes int
-	// Actors, in the spec that an agent is opened with, is the number n of environments in which one
-	// copy of the agent acts at the same time; 0 means 1. Lanes r·n to r·n+n−1 of the agent are then
-	// those of one run. The host sets Actors, and environments leave it 0.
+	// Actors is the number n of environments in which one copy of an agent acts at the same time. 0 means 1.
+	// Lanes r·n to r·n+n−1 of the agent are those of one run. The host sets it in the spec that an agent is
+	// opened with, and environments leave it 0.
 	Actors int
 }
 

@@ -89,8 +89,8 @@ func (constant) Update(context.Context, framework.Transition) error { return nil
 
 func newConstant(uint64) (framework.Agent, error) { return constant{}, nil }
 
-// What an actor's environment does follows from the seeds of the actor. Its steps count in the run in the order of the
-// calls, and within a call in that of the actors.
+// The environment of an actor depends on the seeds of the actor alone. Steps of a run count call by call, and within a
+// call actor by actor.
 func TestActorsAreRunsWithSeedsOfTheirOwn(t *testing.T) {
 	const actors, steps, run = 3, 100, 4
 	b, all := acting(t, []int{run}, actors, steps, newConstant)

@@ -44,8 +44,8 @@ type recorder struct {
 	// needsModels says that some metric is computed from the environment's models.
 	needsModels bool
 	alone       bool // lanes step by themselves
-	// watched are the models whose environment is compared with them at every step: nil for a lane that has
-	// none with its states and actions, and nil for all where lanes step by themselves.
+	// watched are the models that are compared with the steps of their lanes: nil for a lane without a model of
+	// its states and actions. There are none where lanes step by themselves.
 	watched []*mdp.Tabular
 	states  []int64 // observations before the step
 	// recommends says that some metric is computed from what the agent recommends.

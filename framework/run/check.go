@@ -323,18 +323,17 @@ func (x *Runner) oneTask(ctx context.Context, environment, agent plan.Component)
 		return err
 	}
 	_, drawn, err := Models(ctx, env)
-	changes := vector.Changes(d, env)
+	why := ""
 	switch {
-	case err != nil:
 	case drawn:
-		err = fmt.Errorf("the seed of a run draws the task of %s", environment.Name)
-	case changes:
-		err = fmt.Errorf("the task of %s changes within a run", environment.Name)
+		why = "the seed of a run draws the task of %s"
+	case vector.Changes(d, env):
+		why = "the task of %s changes within a run"
 	case vector.Measured(env, "regret"):
-		err = fmt.Errorf("%s measures its regret itself, so its task may be drawn by the seed of a run", environment.Name)
+		why = "%s measures its regret itself, so its task may be drawn by the seed of a run"
 	}
-	if err != nil {
-		err = plan.At(fmt.Errorf("%w, and actors of a run would meet different tasks: %w", err, framework.ErrUnsupported), "actors")
+	if err == nil && why != "" {
+		err = plan.At(fmt.Errorf(why+", and actors of a run would meet different tasks: %w", environment.Name, framework.ErrUnsupported), "actors")
 	}
 	return errors.Join(err, env.Close())
 }

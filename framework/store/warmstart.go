@@ -229,9 +229,9 @@ type Told struct {
 	// Steps are those of its run, and the most that one has made before. In an experiment without steps it is
 	// what the agent was saved under.
 	Steps int
-	// Episodes are those with which its run ends, 0 if the experiment has no such budget or the agent was saved
-	// before: how many episodes it has seen is not known. In an experiment without steps it is what the agent was
-	// saved under.
+	// Episodes are those with which its run ends; 0 if the experiment has no such budget. It is 0 for a saved agent
+	// too, since the number of episodes that it has seen is not known. In an experiment without steps it is what the
+	// agent was saved under.
 	Episodes int
 	// Discount is the experiment's, nil if it gives none, or what the agent was saved under.
 	Discount *float64

@@ -85,21 +85,16 @@ class _Networks(rlrun.VectorAgent):
     @classmethod
     def facts(cls) -> Mapping[str, str]:
         """Return the device on which JAX computes: "cpu", or the name of a GPU."""
-        return {"device": jax.devices()[0].device_kind}
+        return networks.facts()
 
     def __post_init__(self) -> None:
-        if min(self.hidden, default=1) < 1:
-            raise rlrun.InvalidParams(f"hidden is {self.hidden}: a layer has at least 1 unit")
+        bonus = {"bonus_scale": self.bonus_scale} if self.bonus == "rnd" else {}
+        networks.check(self.hidden, rate=self.rate, mask=self.mask, **bonus)
         if not 1 <= len(self.prior) <= self.members or min(self.prior) < 0:
             raise rlrun.InvalidParams(
                 f"prior is {list(self.prior)}: name one scale ≥ 0 for all members, or several, at most {self.members}, "
                 "which they take in turns"
             )
-        for name in ("rate", "mask", *("bonus_scale",) * (self.bonus == "rnd")):
-            if np.float32(value := getattr(self, name)) == 0:
-                raise rlrun.InvalidParams(
-                    f"{name} is {value:g}, which is 0 in float32: nothing would be learnt from it"
-                )
         if self.capacity < self.batch:
             raise rlrun.InvalidParams(
                 f"capacity is {self.capacity} and batch {self.batch}: an update learns from no more steps than are kept"

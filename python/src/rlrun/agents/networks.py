@@ -32,6 +32,20 @@ BETA_1, BETA_2, TINY = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what it adds to a divisor (Kingma & Ba 2015)."""
 
 
+def facts() -> dict[str, str]:
+    """Return the device on which JAX computes: "cpu", or the name of a GPU."""
+    return {"device": jax.devices()[0].device_kind}
+
+
+def check(hidden: tuple[int, ...], **factors: float) -> None:
+    """Refuse layers without units, and factors of what is learnt that are 0 in float32."""
+    if min(hidden, default=1) < 1:
+        raise rlrun.InvalidParams(f"hidden is {hidden}: a layer has at least 1 unit")
+    for name, value in factors.items():
+        if np.float32(value) == 0:
+            raise rlrun.InvalidParams(f"{name} is {value:g}, which is 0 in float32: nothing would be learnt from it")
+
+
 class Design(NamedTuple):
     """What a program is compiled for."""
 

@@ -214,14 +214,10 @@ class PQN(rlrun.VectorAgent):
     @classmethod
     def facts(cls) -> Mapping[str, str]:
         """Return the device on which JAX computes: "cpu", or the name of a GPU."""
-        return {"device": jax.devices()[0].device_kind}
+        return networks.facts()
 
     def __post_init__(self) -> None:
-        if min(self.hidden, default=1) < 1:
-            raise rlrun.InvalidParams(f"hidden is {self.hidden}: a layer has at least 1 unit")
-        for name in ("rate", "clip"):
-            if np.float32(value := getattr(self, name)) == 0:
-                raise rlrun.InvalidParams(f"{name} is {value:g}, which is 0 in float32: nothing would be learnt")
+        networks.check(self.hidden, rate=self.rate, clip=self.clip)
 
     def open(self, spec: rlrun.Spec, lanes: int) -> None:
         """Compile the programs, and make room for a rollout of every lane."""
