@@ -28,6 +28,7 @@ import pytest
 
 import rlrun
 from rlrun import _programs
+from rlrun.experiment import _Host
 from rlrun.results import _estimate
 
 pytestmark = pytest.mark.usefixtures("program")
@@ -566,6 +567,21 @@ def test_every_run_is_told(tmp_path: Path) -> None:
     # Those that were there are not told again.
     rlrun.run(config, output=tmp_path / "out", progress=False, on_run=told.append, runs=5)
     assert len(told) == 10
+
+
+def test_runs_that_ended_at_once_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    follow = _Host.follow
+
+    def late(host: _Host) -> None:
+        host.process.wait()  # as where this process is slow
+        follow(host)
+
+    monkeypatch.setattr(_Host, "follow", late)
+    config = {"environments": [BANDIT], "agents": [THOMPSON], **SMALL}
+    told: list[dict[str, Any]] = []
+    for runs in (4, 5):
+        rlrun.run(config | {"runs": runs}, output=tmp_path / "out", progress=False, on_run=told.append)
+        assert sorted(r["run"] for r in told) == list(range(runs))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

@@ -144,6 +144,7 @@ def run(
     with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as answer:
         text.write(_json(config))
         text.seek(0)
+        started = time.time()
         process = subprocess.Popen(
             [*command, *flags, "--", name],
             stdin=text,
@@ -153,7 +154,7 @@ def run(
             env=_programs.environ(config),
             start_new_session=True,  # an interrupt is sent on by this process, once
         )
-        host = _Host(process, progress, on_run)
+        host = _Host(process, started, progress, on_run)
         with process:
             try:
                 host.follow()
@@ -292,9 +293,13 @@ class _Host:
     """A process of rlrun, and what it says."""
 
     def __init__(
-        self, process: subprocess.Popen[str], progress: bool, on_run: Callable[[dict[str, Any]], object] | None
+        self,
+        process: subprocess.Popen[str],
+        started: float,
+        progress: bool,
+        on_run: Callable[[dict[str, Any]], object] | None,
     ) -> None:
-        self.process, self.progress, self.on_run = process, progress, on_run
+        self.process, self.started, self.progress, self.on_run = process, started, progress, on_run
         self.state: dict[str, Any] = {}
         self.lines: list[str] = []
 
@@ -331,7 +336,8 @@ class _Host:
 
     def _records(self, grid: list[int], on_run: Callable[[dict[str, Any]], object]) -> Iterator[None]:
         """Call on_run with the records that have come since the last time."""
-        seen = set(Path(self.output, "runs").glob("*.jsonl"))
+        there = Path(self.output, "runs").glob("*.jsonl")
+        seen = {path for path in there if path.stat().st_mtime < self.started}  # the first runs may have ended already
         while True:
             for path in sorted(set(Path(self.output, "runs").glob("[!.]*.jsonl")) - seen):
                 seen.add(path)
