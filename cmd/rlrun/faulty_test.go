@@ -24,7 +24,7 @@ type faulty struct {
 
 func (f *faulty) Spec() framework.Spec {
 	return framework.Spec{
-		ID: "test/faulty@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2},
+		ID: cmp.Or(os.Getenv("FAULTY_SPEC"), "test/faulty@1"), Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2},
 		RewardHigh: 1, Continuing: true,
 	}
 }
@@ -46,7 +46,7 @@ func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) 
 }
 
 // serveFaulty is the main of a plugin's process. Its argument is what it requires, and
-// FAULTY_ID its id.
+// FAULTY_ID its id, and FAULTY_SPEC the id in its spec.
 func serveFaulty() {
 	var requires string
 	if len(os.Args) > 1 {

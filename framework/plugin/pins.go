@@ -25,8 +25,8 @@ type Pins struct {
 	Version int `yaml:"version" json:"version"`
 	// Plugins maps the command line of a plugin, as configs have it, to the
 	// digests of its files: "sha256:" and hexadecimal digits, by name. Among them are
-	// modules and packages, "module maze" and "package numpy"; these have versions. "later "
-	// precedes what a process has not imported before it opens anything.
+	// modules and packages, "module maze" and "package numpy"; these have versions. "reports id"
+	// has the id that its processes report. "later " precedes what a process has not imported before it opens anything.
 	Plugins map[string]map[string]string `yaml:"plugins" json:"plugins"`
 }
 
@@ -113,6 +113,9 @@ const ofProcess = "process "
 // Later begins the name of what a process has not imported before it opens anything.
 const Later = "later "
 
+// ReportedID is the name of the id that the processes of a plugin report.
+const ReportedID = "reports id"
+
 // CheckSources returns an error wrapping ErrNotPinned if a process has loaded code, in a step for
 // example, that is other than when the plugin was pinned, or modules of the plugin that were not
 // pinned.
@@ -133,7 +136,7 @@ func (p *Pins) CheckSources(lock string, sources map[string]string, reference st
 
 // isSource tells what only a process can report from a file.
 func isSource(name string) bool {
-	return strings.HasPrefix(name, moduleKind) || strings.HasPrefix(name, "class ") || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess)
+	return strings.HasPrefix(name, moduleKind) || strings.HasPrefix(name, "class ") || strings.HasPrefix(name, "package ") || strings.HasPrefix(name, ofProcess) || name == ReportedID
 }
 
 // isFact tells what a process says of its machine: no code, and so not pinned.
@@ -166,8 +169,12 @@ func (p *Pins) same(lock string, now map[string]string, name string) error {
 			continue
 		}
 		if was := cmp.Or(pinned[file], pinned[Later+file]); was != now[file] {
-			return fmt.Errorf("plugin %s is %w: the digest of %s is %s, in %s it is %s; if the change is meant, run %s",
-				name, ErrNotPinned, file, now[file], lock, cmp.Or(was, "none"), p.renew(name))
+			what := "the digest of " + file
+			if file == ReportedID {
+				what = "the id that it reports"
+			}
+			return fmt.Errorf("plugin %s is %w: %s is %s, in %s it is %s; if the change is meant, run %s",
+				name, ErrNotPinned, what, now[file], lock, cmp.Or(was, "none"), p.renew(name))
 		}
 	}
 	return nil

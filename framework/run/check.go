@@ -20,6 +20,7 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/each"
+	"github.com/rlrun/rlrun/internal/parallel"
 )
 
 // Runner makes the runs of an experiment. It goes one way: New, Check, Run, Close. Check
@@ -85,6 +86,9 @@ func (x *Runner) Check(ctx context.Context, params ParamsCheck) error {
 	}
 	if err == nil {
 		err = x.identify(ctx)
+	}
+	if err == nil {
+		err = x.startAgain(ctx)
 	}
 	if err == nil {
 		x.Tasks, err = x.tasks(ctx)
@@ -591,6 +595,53 @@ func (x *Runner) identify(ctx context.Context) error {
 				return err
 			}
 			x.Components = append(x.Components, own)
+		}
+	}
+	return nil
+}
+
+// startAgain starts each program that is not rlrun's own once more, and refuses one that is something
+// else in another process: seeds follow from ids. It leaves out a program that cannot have two processes.
+func (x *Runner) startAgain(ctx context.Context) error {
+	started := map[string]bool{}
+	var components []plan.Component
+	for _, c := range x.Plan.Components() {
+		for _, c := range append(c.Parts(), c) {
+			own := slices.ContainsFunc(x.Programs, func(p store.PluginProvenance) bool {
+				return p.Plugin == c.Plugin && slices.Equal(p.Args, c.Args) && len(p.Files) > 0
+			})
+			if key := fmt.Sprintf("%q", append([]string{c.Plugin}, c.Args...)); own && !started[key] {
+				started[key], components = true, append(components, c)
+			}
+		}
+	}
+	found := make([]error, len(components))
+	parallel.Each(len(components), func(i int) {
+		second, closeSecond, err := x.plugins.Open(ctx, components[i])
+		if err != nil {
+			if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrOtherPrograms) {
+				found[i] = err
+			}
+			return
+		}
+		found[i] = x.sameSpecs(ctx, components[i], second)
+		_ = closeSecond() // an ending process changes nothing
+	})
+	return cmp.Or(found...)
+}
+
+// sameSpecs compares the environments of the first process of a plugin with those of a second.
+func (x *Runner) sameSpecs(ctx context.Context, of plan.Component, second vector.Plugin) error {
+	for _, c := range x.Plan.Environments {
+		if c.Plugin != of.Plugin || !slices.Equal(c.Args, of.Args) {
+			continue
+		}
+		first, err := x.pool.keep(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := SameSpec(ctx, first, second, c.Params); err != nil {
+			return fmt.Errorf("environment %q: %w", c.Name, err)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -274,4 +275,22 @@ func structure(st *mdp.Structure) string {
 		text += fmt.Sprintf(", period %d", p)
 	}
 	return text
+}
+
+// SameSpec returns an error if the specs of an environment in two processes of its plugin differ. One
+// that cannot be opened is not compared.
+func SameSpec(ctx context.Context, first, second vector.Plugin, params json.RawMessage) error {
+	var specs []framework.Spec
+	for _, p := range []vector.Plugin{first, second} {
+		env, err := p.OpenEnvironment(ctx, params, 1)
+		if err != nil {
+			return nil // what opens it says so
+		}
+		specs = append(specs, env.Spec())
+		_ = env.Close() // for the rest of the suite to find
+	}
+	if !reflect.DeepEqual(specs[0], specs[1]) {
+		return fmt.Errorf("its spec is %v in one process and %v in another; a spec must follow from the parameters alone", specs[0], specs[1])
+	}
+	return nil
 }

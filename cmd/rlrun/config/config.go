@@ -254,6 +254,9 @@ func (f *File) collect(err error, problems *Problems) error {
 	case interface{ Unwrap() []error }:
 		for _, inner := range e.Unwrap() {
 			if other := f.collect(inner, problems); other != nil {
+				if err.Error() != errors.Join(e.Unwrap()...).Error() {
+					other = err // which has words of its own
+				}
 				return other
 			}
 		}

@@ -236,6 +236,7 @@ func TestLocate(t *testing.T) {
 		{plan.At(bad, "seed"), "--seed: is odd"},
 		{errors.Join(plan.At(bad, "agents"), plan.At(bad, "runs")), "exp.yaml:2: runs: is odd\nexp.yaml:7: agents: is odd"},
 		{errors.Join(plan.At(bad, "runs"), errors.New("a bug")), "a bug"},
+		{fmt.Errorf("it %w: %w", bad, errors.New("a bug")), "it is odd: a bug"},
 		{errors.New("agents[1] is missing"), "agents[1] is missing"},
 	} {
 		got := strings.ReplaceAll(f.Locate(tt.err).Error(), filepath.Dir(f.doc.name)+"/", "")

@@ -160,8 +160,8 @@ func (c *Catalogue) checkSources(comp plan.Component, sources map[string]string)
 	return nil
 }
 
-// otherProgram is an error of a plugin that has become another program than the lock file's. It
-// ends an experiment.
+// otherProgram is an error of a plugin that has become another program than the lock file's, or than
+// it was. It ends an experiment.
 type otherProgram struct{ error }
 
 func (e otherProgram) Unwrap() error { return e.error }
@@ -202,6 +202,7 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p pro
 		}
 		all := maps.Clone(now.digests)
 		maps.Copy(all, now.sources)
+		all[plugin.ReportedID] = d.ID
 		if c.first(comp) == nil && c.pins != nil && !now.replaced {
 			if err := c.pins.CheckProcess(c.lock, all, comp.Plugin, comp.Args...); err != nil {
 				return err
@@ -224,15 +225,15 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p pro
 		return nil
 	}
 	if first.id != now.id {
-		return changed(comp, fmt.Errorf("its id was %q and is %q; all processes of a plugin must report one id", first.id, now.id))
+		return otherProgram{fmt.Errorf("plugin %s reports the id %q in one process and %q in another: give it one id, since seeds follow from it", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), first.id, now.id)}
 	}
 	return changed(comp, cmp.Or(same(first.digests, now.digests, true), same(first.sources, now.sources, false)))
 }
 
-// Digests returns the digests of what the processes of a plugin were made of. It starts one if
-// there was none.
+// Digests returns the digests of what the processes of a plugin were made of, and the id that they
+// report. It starts two, which must agree.
 func (c *Catalogue) Digests(ctx context.Context, comp plan.Component) (map[string]string, error) {
-	if c.first(comp) == nil {
+	for range 2 {
 		_, closePlugin, err := c.Open(ctx, comp)
 		if err != nil {
 			return nil, err
@@ -241,6 +242,7 @@ func (c *Catalogue) Digests(ctx context.Context, comp plan.Component) (map[strin
 	}
 	digests := map[string]string{}
 	if first := c.first(comp); first != nil {
+		digests[plugin.ReportedID] = first.id
 		maps.Copy(digests, first.digests)
 		maps.Copy(digests, first.sources)
 		for name, digest := range first.later {

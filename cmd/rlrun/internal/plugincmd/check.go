@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 
@@ -198,11 +199,10 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 	}
 	defer closePlugin()
 	// The catalogue refuses a process that reports another id than the first.
-	_, closeSecond, err := c.Open(ctx, comp)
+	second, closeSecond, err := c.Open(ctx, comp)
 	if err != nil {
 		return v, err
 	}
-	closeSecond()
 	d, err := p.Describe(ctx)
 	if err != nil {
 		return v, err
@@ -210,6 +210,12 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 	v.ID, v.Kind = d.ID, d.Kind
 	raw, err := config.Params(o.params, d.Params)
 	if err != nil {
+		return v, err
+	}
+	if d.Kind == vector.KindEnvironment {
+		err = run.SameSpec(ctx, p, second, raw)
+	}
+	if err := errors.Join(err, closeSecond()); err != nil {
 		return v, err
 	}
 	var faults []error // of processes beside p's, which mostly wait
