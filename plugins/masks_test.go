@@ -58,10 +58,34 @@ func (w *watched) Step(ctx context.Context, in *vector.Actions, out *vector.Time
 	return err
 }
 
-// playMasked makes runs of an agent in the queue.
-func playMasked(t *testing.T, env vector.Environment, agent vector.Agent, steps int) ([]loop.Outcome, map[[2]int64]int, error) {
+// numbers shows the state of the queue as a number of a box.
+type numbers struct{ vector.Environment }
+
+func (x numbers) Spec() framework.Spec { return asNumbers(x.Environment.Spec()) }
+
+func asNumbers(spec framework.Spec) framework.Spec {
+	spec.Observation = space.Box{Low: []float64{0}, High: []float64{3}, Shape: []int{1}}
+	return spec
+}
+
+func (x numbers) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	inner := *out
+	inner.Observations = space.NewColumn(space.Discrete{N: 4}, len(out.Rewards))
+	err := x.Environment.Step(ctx, in, &inner)
+	for i, s := range inner.Observations.Int64 {
+		out.Observations.Float64[i] = float64(s)
+	}
+	return err
+}
+
+// playMasked makes runs of an agent in the queue. Agents for boxes see its state as a number.
+func playMasked(t *testing.T, env vector.Environment, agent vector.Agent, steps int, box bool) ([]loop.Outcome, map[[2]int64]int, error) {
 	w := &watched{env, map[[2]int64]int{}, make([]int64, 3)}
-	out, err := loop.Run(t.Context(), loop.Batch{Environment: w, Agent: agent, Runs: []int{0, 1, 2}, Seeds: seed.NewSource(1, "queue"),
+	env = w
+	if box {
+		env = numbers{w}
+	}
+	out, err := loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: []int{0, 1, 2}, Seeds: seed.NewSource(1, "queue"),
 		Steps: steps, Grid: []int{steps}, Metrics: []result.Metric{"reward"}})
 	return out, w.taken, err
 }
@@ -71,7 +95,6 @@ func playMasked(t *testing.T, env vector.Environment, agent vector.Agent, steps 
 // a line that names agents which read masks.
 func TestMasksOfEveryAgent(t *testing.T) {
 	params := admissionParams(t)
-	refused := []string{"rlrun/bandit@1", "rlrun/bootstrap-linear@1", "rlrun/sarsa-linear@1"}
 	for _, p := range All() {
 		d := must.Get(p.Describe(t.Context()))(t)
 		if d.Kind != vector.KindAgent {
@@ -79,17 +102,21 @@ func TestMasksOfEveryAgent(t *testing.T) {
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			env := must.Get(bundled("model").OpenEnvironment(t.Context(), params, 3))(t)
-			spec := env.Spec()
+			spec, box := env.Spec(), strings.HasSuffix(d.ID, "-linear@1")
 			spec.Steps = 300
-			agent, err := p.OpenAgent(t.Context(), nil, spec, 3)
-			if slices.Contains(refused, d.ID) {
-				if !errors.Is(err, framework.ErrUnsupported) || slices.Contains(d.Abilities, "masks") && d.ID != "rlrun/sarsa-linear@1" {
+			var of json.RawMessage
+			if box {
+				spec, of = asNumbers(spec), json.RawMessage(`{"gamma": 0.9}`) // the queue continues
+			}
+			agent, err := p.OpenAgent(t.Context(), of, spec, 3)
+			if d.ID == "rlrun/bandit@1" { // the queue has several states; TestMaskErrors has its error about masks
+				if !errors.Is(err, framework.ErrUnsupported) || slices.Contains(d.Abilities, "masks") {
 					t.Fatalf("%v", err)
 				}
 				return
 			}
 			must.Do(t, err)
-			direct, taken, err := playMasked(t, env, agent, 300)
+			direct, taken, err := playMasked(t, env, agent, 300, box)
 			must.Do(t, err)
 			if taken[[2]int64{0, 1}]+taken[[2]int64{3, 2}] > 0 || len(taken) < 8 {
 				t.Errorf("actions by state: %v", taken)
@@ -98,20 +125,20 @@ func TestMasksOfEveryAgent(t *testing.T) {
 			defer apart.Close()
 			envApart := must.Get(plugin.Loopback(bundled("model")))(t)
 			defer envApart.Close()
-			there, _, err := playMasked(t, must.Get(envApart.OpenEnvironment(t.Context(), params, 3))(t), must.Get(apart.OpenAgent(t.Context(), nil, spec, 3))(t), 300)
+			there, _, err := playMasked(t, must.Get(envApart.OpenEnvironment(t.Context(), params, 3))(t), must.Get(apart.OpenAgent(t.Context(), of, spec, 3))(t), 300, box)
 			if err != nil || !reflect.DeepEqual(direct, there) {
 				t.Errorf("in a process of its own: %v (%v), want %v", there, err, direct)
 			}
 			if !slices.Contains(d.Abilities, "options") {
 				return
 			}
-			agent = must.Get(p.OpenAgent(t.Context(), nil, spec, 3))(t)
+			agent = must.Get(p.OpenAgent(t.Context(), of, spec, 3))(t)
 			kinds := []options.Kind{options.Members, options.Uniform, options.Constants}
 			if d.ID == "rlrun/threshold-model@1" {
 				kinds = []options.Kind{options.Pairs}
 			}
 			hosted := must.Get(explore.New(t.Context(), agent.Abilities().Options, spec, 3, explore.Config{Kinds: kinds}))(t)
-			_, taken, err = playMasked(t, env, hosted, 300)
+			_, taken, err = playMasked(t, env, hosted, 300, box)
 			if err != nil || taken[[2]int64{0, 1}]+taken[[2]int64{3, 2}] > 0 {
 				t.Errorf("explored by the host: %v, actions by state: %v", err, taken)
 			}
@@ -120,16 +147,21 @@ func TestMasksOfEveryAgent(t *testing.T) {
 }
 
 // random is uniform among the allowed actions: at a full queue it waits and serves equally often,
-// within five standard errors. q-learning finds the optimum, and its exploration is uniform, too.
+// within five standard errors. q-learning and bootstrap-linear find the optimum, and their exploration is uniform, too.
 func TestMaskedChoices(t *testing.T) {
 	params := admissionParams(t)
 	play := func(name, of string) ([]loop.Outcome, map[[2]int64]int) {
 		env := must.Get(bundled("model").OpenEnvironment(t.Context(), params, 3))(t)
-		out, taken, err := playMasked(t, env, must.Get(bundled(name).OpenAgent(t.Context(), json.RawMessage(of), env.Spec(), 3))(t), 20_000)
+		spec, box := env.Spec(), strings.HasSuffix(name, "-linear")
+		if box {
+			spec = asNumbers(spec)
+		}
+		out, taken, err := playMasked(t, env, must.Get(bundled(name).OpenAgent(t.Context(), json.RawMessage(of), spec, 3))(t), 20_000, box)
 		must.Do(t, err)
 		return out, taken
 	}
-	for _, tt := range [][2]string{{"random", "{}"}, {"q-learning", `{"epsilon": 1}`}, {"linear-bandit", `{"policy": "epsilon-greedy", "epsilon": 1}`}} {
+	for _, tt := range [][2]string{{"random", "{}"}, {"q-learning", `{"epsilon": 1}`}, {"sarsa-linear", `{"epsilon": 1, "gamma": 0.9}`},
+		{"bootstrap-linear", `{"behaviour": "mean", "epsilon": 1}`}, {"linear-bandit", `{"policy": "epsilon-greedy", "epsilon": 1}`}} {
 		_, taken := play(tt[0], tt[1])
 		for _, pair := range [][4]int64{{3, 0, 3, 1}, {0, 0, 0, 2}} {
 			a, b := float64(taken[[2]int64(pair[:2])]), float64(taken[[2]int64(pair[2:])])
@@ -141,10 +173,13 @@ func TestMaskedChoices(t *testing.T) {
 	for _, policy := range []string{"thompson", "linucb", "greedy"} { // threshold is the default, with which every agent is played
 		play("linear-bandit", fmt.Sprintf(`{"policy": %q}`, policy)) // the host refuses what is not allowed
 	}
-	out, _ := play("q-learning", `{"gamma": 0.9, "epsilon": 0.05, "schedule": "harmonic", "power": 0.7}`)
-	for _, o := range out { // serve one, admit one: 1/2 a step, less what ε costs
-		if got := o.Curves["reward"][0]; got < 0.45 {
-			t.Errorf("q-learning earns %v a step", got)
+	for _, tt := range [][2]string{{"q-learning", `{"gamma": 0.9, "epsilon": 0.05, "schedule": "harmonic", "power": 0.7}`},
+		{"bootstrap-linear", `{"gamma": 0.9, "behaviour": "mean", "epsilon": 0.05}`}} {
+		out, _ := play(tt[0], tt[1])
+		for _, o := range out { // serve one, admit one: 1/2 a step, less what ε costs
+			if got := o.Curves["reward"][0]; got < 0.45 {
+				t.Errorf("%s earns %v a step", tt[0], got)
+			}
 		}
 	}
 }
@@ -182,12 +217,12 @@ func TestMaskErrors(t *testing.T) {
 	if notes := must.Get(vector.ModelNotes.Ask(t.Context(), env, 0))(t); len(notes) > 0 {
 		t.Errorf("notes %q: masks say which actions are missing", notes)
 	}
-	_, _, err := playMasked(t, env, stubborn{}, 10)
+	_, _, err := playMasked(t, env, stubborn{}, 10, false)
 	lane := new(vector.LaneError)
 	if want := "agent, call 2: lane 0: invalid answer: action 1 is not allowed there: the environment's mask allows 0, 2"; !errors.As(err, &lane) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	_, _, err = playMasked(t, &closed{Environment: env}, must.Get(bundled("random").OpenAgent(t.Context(), nil, env.Spec(), 3))(t), 10)
+	_, _, err = playMasked(t, &closed{Environment: env}, must.Get(bundled("random").OpenAgent(t.Context(), nil, env.Spec(), 3))(t), 10, false)
 	if want := "environment, call 3: lane 1: invalid answer: the action mask allows no action, and the episode has not terminated"; !errors.As(err, &lane) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -63,7 +63,6 @@ func Agent() vector.Plugin {
 			return k, nil
 		})
 	lanes.GreedyPlugins(p)
-	p.Description.Abilities = append(p.Description.Abilities, "masks")
 	p.Description.Breaks = map[string]string{
 		"duplicated-actions": "every copy of an arm is learned separately",
 		"scaled-rewards":     "prior and noise are in units of reward",

@@ -97,7 +97,7 @@ func (x *bootstrap) End(r float64, o []float64, terminated bool) {
 // act selects an action where it is.
 func (x *bootstrap) act() int {
 	if x.executor.Hosted() {
-		x.last = x.executor.Action(x)
+		x.last = x.standIn(x.executor.Action(x))
 		return x.last
 	}
 	if k := x.executor.Member(); k >= 0 {
@@ -105,6 +105,7 @@ func (x *bootstrap) act() int {
 	} else {
 		x.means(x.scratch)
 	}
+	x.hide(x.scratch)
 	x.last = x.selector.epsilonGreedy(x.scratch, x.p.Epsilon)
 	return x.last
 }
@@ -156,5 +157,5 @@ func (x *bootstrap) GreedyPolicy(dst []int) ([]int, error) {
 // GreedyAction implements lanes.Greedy.
 func (x *bootstrap) GreedyAction(o []float64) int {
 	x.look(o)
-	return x.Greedy()
+	return x.standIn(x.Greedy())
 }

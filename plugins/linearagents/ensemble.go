@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/internal/resample"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/tiles"
 )
@@ -66,6 +67,41 @@ type ensemble struct {
 	by         []float64 // scratch
 	pcg        rand.PCG
 	rng        *rand.Rand // over pcg
+	standIns   []int      `snapshot:"-"` // by action of the present call, the one that it stands for; nil without masks
+}
+
+// Allow implements lanes.Masked. The number of an action that is not allowed stands for an allowed
+// one, and has its values.
+func (x *ensemble) Allow(_ []float64, mask []bool) {
+	x.standIns = x.standIns[:0]
+	for a := range mask {
+		x.standIns = append(x.standIns, lanes.StandIn(mask, a))
+	}
+}
+
+// standIn returns the action that a stands for here.
+func (x *ensemble) standIn(a int) int {
+	if len(x.standIns) == 0 {
+		return a
+	}
+	return x.standIns[a]
+}
+
+// hide gives actions that are not allowed the value argmax.Hidden.
+func (x *ensemble) hide(q []float64) {
+	for a, b := range x.standIns {
+		if b != a {
+			q[a] = argmax.Hidden
+		}
+	}
+}
+
+// copies gives actions in q that are not allowed the values of those that they stand for.
+func (x *ensemble) copies(q []float64) {
+	k := x.Members
+	for a, b := range x.standIns {
+		copy(q[a*k:(a+1)*k], q[b*k:(b+1)*k])
+	}
 }
 
 // init prepares an ensemble at the address that it keeps.
@@ -94,6 +130,7 @@ func (x *ensemble) look(o []float64) {
 	x.traces.end()
 	x.here.set(o)
 	x.values(x.q, &x.here)
+	x.copies(x.q)
 }
 
 // learn moves members' values of action a here towards r + gamma·max_b Q_k(o,b).
@@ -101,6 +138,7 @@ func (x *ensemble) look(o []float64) {
 func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 	x.next.set(o)
 	x.values(x.after, &x.next)
+	x.copies(x.after)
 	k := x.Members
 	copy(x.best, x.after)
 	for b := k; b < len(x.after); b += k {
@@ -119,10 +157,11 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 	x.here, x.next = x.next, x.here
 	if x.traces.move(&x.next, a, x.by) {
 		x.values(x.q, &x.here)
-		return
+	} else {
+		x.q, x.after = x.after, x.q
+		x.value(x.q[a*k:(a+1)*k], &x.here, a) // features here may be among those that moved
 	}
-	x.q, x.after = x.after, x.q
-	x.value(x.q[a*k:(a+1)*k], &x.here, a) // features here may be among those that moved
+	x.copies(x.q)
 }
 
 // means writes the mean values of actions here into dst.

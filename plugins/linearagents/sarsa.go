@@ -24,7 +24,7 @@ type sarsaParams struct {
 // The next action is selected before the weights move. At a truncation a' is
 // selected, but not taken. Traces below 1e-3 are gone.
 func SARSA() vector.Plugin {
-	p := lanes.Plugin("rlrun/sarsa-linear@1",
+	return lanes.Plugin("rlrun/sarsa-linear@1",
 		"Semi-gradient SARSA(λ) on tile-coded observations (Sutton & Barto 2018, §10.1, §12.7), ε-greedy.",
 		sarsaParams{Features: defaultFeatures(), Gamma: 1, Step: 0.5, Lambda: 0.9, Traces: "replacing", Epsilon: 0.1},
 		kind(func(p sarsaParams, t task) (func() learner, error) {
@@ -42,8 +42,6 @@ func SARSA() vector.Plugin {
 				return x
 			}, lanes.CheckDiscount(p.Gamma, t.spec)
 		}))
-	p.Description.Abilities = append(p.Description.Abilities, "masks")
-	return p
 }
 
 type sarsa struct {

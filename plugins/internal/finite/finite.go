@@ -37,18 +37,12 @@ const MaxPairs = 1 << 24
 
 // Plugin is lanes.Plugin, given what makes a lane for a task.
 func Plugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
-	return masked(lanes.Plugin(id, doc, defaults, kind(build)))
+	return lanes.Plugin(id, doc, defaults, kind(build))
 }
 
 // OptionPlugin is lanes.OptionPlugin, given what makes a lane for a task.
 func OptionPlugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
-	return masked(lanes.OptionPlugin(id, doc, defaults, kind(build)))
-}
-
-// masked declares that an agent selects allowed actions alone.
-func masked(p *vector.AgentPlugin) vector.Plugin {
-	p.Description.Abilities = append(p.Description.Abilities, "masks")
-	return p
+	return lanes.OptionPlugin(id, doc, defaults, kind(build))
 }
 
 func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.Spec, int64) (lanes.Kind[int], error) {

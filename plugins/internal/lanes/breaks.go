@@ -10,12 +10,12 @@ const (
 	UnitPrior = "the prior expects rewards of about 1"
 )
 
-// GreedyPlugins declares that the learners of plugins are Greedy, and returns the
-// plugins.
+// GreedyPlugins declares that the learners of plugins are Greedy and select allowed actions alone,
+// and returns the plugins.
 func GreedyPlugins(plugins ...vector.Plugin) []vector.Plugin {
 	for _, p := range plugins {
 		d := &p.(*vector.AgentPlugin).Description
-		d.Abilities = append(d.Abilities, "greedy")
+		d.Abilities = append(d.Abilities, "greedy", "masks")
 	}
 	return plugins
 }
