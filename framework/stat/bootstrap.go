@@ -21,65 +21,75 @@ type Interval struct {
 // are drawn independently, agents jointly. If two agents have the same number of runs
 // in an environment, a sample holds the same runs of both. So intervals of
 // differences make use of common random numbers.
-//
-// A Resampler is not safe for concurrent use.
 type Resampler struct {
 	level float64
 	seeds []uint64
-	drawn map[drawing][]uint32
-	kept  int // runs in drawn
 }
-
-type drawing struct {
-	seed uint64
-	runs int
-}
-
-// keptRuns is of how many runs together a Resampler keeps the draws for further
-// statistics, in 128 MB. Those of further runs are drawn anew each time.
-const keptRuns = 16_000
 
 // NewResampler returns a resampler for intervals of the given level, such as 0.95.
 // seeds has one seed an environment.
 func NewResampler(level float64, seeds []uint64) *Resampler {
-	return &Resampler{level: level, seeds: seeds, drawn: map[drawing][]uint32{}}
+	return &Resampler{level: level, seeds: seeds}
 }
 
 // counts returns a function that returns, sample after sample, how often each of n runs
-// was drawn from a seed. Its result is valid until the next call.
-func (r *Resampler) counts(seed uint64, n int) (next func() []uint32) {
-	key := drawing{seed, n}
-	if kept, ok := r.drawn[key]; ok {
-		return func() (counts []uint32) {
-			counts, kept = kept[:n], kept[n:]
-			return counts
-		}
-	}
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+// was drawn from rng. Its result is valid until the next call.
+func counts(rng *rand.Rand, n int) (next func() []uint32) {
 	counts := make([]uint32, n)
-	next = func() []uint32 {
+	return func() []uint32 {
 		clear(counts)
 		for range n {
 			counts[rng.IntN(n)]++
 		}
 		return counts
 	}
-	if r.kept+n > keptRuns {
-		return next
-	}
-	kept := make([]uint32, 0, Resamples*n)
-	for range Resamples {
-		kept = append(kept, next()...)
-	}
-	r.drawn[key] = kept
-	r.kept += n
-	return r.counts(seed, n)
 }
 
-// interval sorts what was computed from the samples.
+// draws is counts from a seed.
+func draws(seed uint64, n int) (next func() []uint32) {
+	return counts(rand.New(rand.NewPCG(seed, uint64(n))), n)
+}
+
+// interval orders what was computed from the samples.
 func (r *Resampler) interval(value float64, samples []float64) Interval {
-	slices.Sort(samples)
-	return Interval{value, Quantile(samples, (1-r.level)/2), Quantile(samples, (1+r.level)/2)}
+	return Interval{value, quantile(samples, (1-r.level)/2), quantile(samples, (1+r.level)/2)}
+}
+
+// quantile is Quantile of values in any order. It moves those of the ranks that count to their
+// places, which takes less time than to sort all (Hoare 1961, "Find").
+func quantile(values []float64, p float64) float64 {
+	k := int(p * float64(len(values)-1))
+	for low, high := 0, len(values)-1; low < high; {
+		i, j, pivot := low, high, values[low+(high-low)/2]
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for pivot < values[j] {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		if k > j {
+			low = i
+		}
+		if k < i {
+			high = j
+		}
+	}
+	if k+1 < len(values) {
+		least := k + 1
+		for i := k + 2; i < len(values); i++ {
+			if values[i] < values[least] {
+				least = i
+			}
+		}
+		values[k+1], values[least] = values[least], values[k+1]
+	}
+	return Quantile(values, p)
 }
 
 func unknown(value float64) Interval { return Interval{value, math.NaN(), math.NaN()} }
@@ -108,7 +118,7 @@ func (r *Resampler) Mean(e int, values []float64) Interval {
 	if !Enough(Scores{values}, r.level) {
 		return unknown(Mean(values))
 	}
-	next := r.counts(r.seeds[e], n)
+	next := draws(r.seeds[e], n)
 	samples := make([]float64, Resamples)
 	for b := range samples {
 		samples[b] = weightedMean(values, next())
@@ -191,29 +201,29 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 	}
 
 	pooled := newRanked(s.pool())
-	var counts []uint32 // of the pooled values
+	var pool []uint32 // counts of the pooled values
 	above := make([]float64, len(taus))
 	averages := make([]float64, len(s))
 	next := make([]func() []uint32, len(s)) // of each environment
 	for e, values := range s {
-		next[e] = r.counts(r.seeds[e], len(values))
+		next[e] = draws(r.seeds[e], len(values))
 	}
 	for b := range Resamples {
-		counts = counts[:0]
+		pool = pool[:0]
 		for e, values := range s {
 			drawn := next[e]()
-			counts = append(counts, drawn...)
+			pool = append(pool, drawn...)
 			averages[e] = weightedMean(values, drawn)
 		}
 		a.Mean.Samples[b] = Mean(averages)
 		a.Median.Samples[b] = median(averages)
-		a.IQM.Samples[b] = pooled.iqm(counts)
+		a.IQM.Samples[b] = pooled.iqm(pool)
 		gap := 0.0
 		for i, x := range pooled.values {
-			gap += float64(counts[pooled.index[i]]) * min(x, gamma)
+			gap += float64(pool[pooled.index[i]]) * min(x, gamma)
 		}
-		a.OptimalityGap.Samples[b] = gamma - gap/float64(len(counts))
-		pooled.tail(counts, taus, above)
+		a.OptimalityGap.Samples[b] = gamma - gap/float64(len(pool))
+		pooled.tail(pool, taus, above)
 		for i, share := range above {
 			a.Profile[i].Samples[b] = share
 		}
@@ -245,7 +255,7 @@ func (r *Resampler) ProbabilityOfImprovement(x, y Scores) Interval {
 	samples := make([]float64, Resamples)
 	for e := range x {
 		xs, ys := newRanked(x[e]), newRanked(y[e])
-		xc, yc := r.counts(r.seeds[e], len(x[e])), r.counts(^r.seeds[e], len(y[e]))
+		xc, yc := draws(r.seeds[e], len(x[e])), draws(^r.seeds[e], len(y[e]))
 		for b := range samples {
 			samples[b] += above(xs, ys, xc(), yc()) / float64(len(x))
 		}
@@ -284,13 +294,12 @@ func (r ranked) count(counts []uint32, i int) int {
 func (r ranked) iqm(counts []uint32) float64 {
 	n := len(r.values)
 	cut := n / 4
-	sum, rank := 0.0, 0
-	for i := range r.values {
-		c := r.count(counts, i)
-		if inside := min(rank+c, n-cut) - max(rank, cut); inside > 0 {
-			sum += float64(inside) * r.values[i]
-		}
-		rank += c
+	sum, rank, before := 0.0, 0, cut
+	for i, x := range r.values {
+		rank += r.count(counts, i)
+		inside := min(max(rank, cut), n-cut)
+		sum += float64(float64(inside-before) * x) // mostly by nothing: a branch would be guessed wrongly
+		before = inside
 	}
 	return sum / float64(n-2*cut)
 }
@@ -352,21 +361,17 @@ func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval
 	if !Enough(Scores{samples[0]}, level) || n > manyValues {
 		return out
 	}
-	counts := make([]uint32, n)
+	next := counts(rng, n)
 	drawn := make([]float64, Resamples*len(samples)) // of the first sample, then of the second, and so on
 	for b := range Resamples {
-		clear(counts)
-		for range n {
-			counts[rng.IntN(n)]++
-		}
+		counts := next()
 		for i := range sorted {
 			drawn[i*Resamples+b] = sorted[i].iqm(counts)
 		}
 	}
 	for i := range out {
 		own := drawn[i*Resamples:][:Resamples]
-		slices.Sort(own)
-		out[i].Low, out[i].High = Quantile(own, (1-level)/2), Quantile(own, (1+level)/2)
+		out[i].Low, out[i].High = quantile(own, (1-level)/2), quantile(own, (1+level)/2)
 	}
 	return out
 }

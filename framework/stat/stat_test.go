@@ -452,9 +452,9 @@ func sumOf(xs []float64) float64 {
 	return sum
 }
 
-// Draws of many runs are not kept: they take gigabytes. Statistics are the same.
+// Draws are not kept: those of many runs take gigabytes. They are the same again.
 func TestResamplerOfManyRuns(t *testing.T) {
-	values := make([]float64, keptRuns+1)
+	values := make([]float64, 16_001)
 	for i := range values {
 		values[i] = float64(i % 7)
 	}
@@ -466,19 +466,35 @@ func TestResamplerOfManyRuns(t *testing.T) {
 		t.Errorf("the mean of %d runs took %d MB", len(values), used>>20)
 	}
 
-	keeps, full := NewResampler(0.95, []uint64{1, 2}), NewResampler(0.95, []uint64{1, 2})
-	full.kept = keptRuns
-	x, y := Scores{{1, 2, 3, 5}, {4, 4, 1}}, Scores{{1, 0, 3, 4}, {4, 2, 9}}
-	for range 2 {
-		if a, b := keeps.Aggregate(x, 1, []float64{2}), full.Aggregate(x, 1, []float64{2}); !reflect.DeepEqual(a, b) {
-			t.Errorf("aggregates with draws kept: %v, drawn anew: %v", a, b)
-		}
-		if a, b := keeps.ProbabilityOfImprovement(x, y), full.ProbabilityOfImprovement(x, y); a != b {
-			t.Errorf("probability with draws kept: %v, drawn anew: %v", a, b)
-		}
+	r, x, y := NewResampler(0.95, []uint64{1, 2}), Scores{{1, 2, 3, 5}, {4, 4, 1}}, Scores{{1, 0, 3, 4}, {4, 2, 9}}
+	if a, b := r.Aggregate(x, 1, []float64{2}), r.Aggregate(x, 1, []float64{2}); !reflect.DeepEqual(a, b) {
+		t.Errorf("aggregates %v, then %v", a, b)
 	}
-	if len(keeps.drawn) == 0 || len(full.drawn) > 0 {
-		t.Errorf("%d and %d draws are kept", len(keeps.drawn), len(full.drawn))
+	if a, b := r.ProbabilityOfImprovement(x, y), r.ProbabilityOfImprovement(x, y); a != b {
+		t.Errorf("probability %v, then %v", a, b)
+	}
+}
+
+// A quantile of values in any order is that of the sorted ones, also where many are equal.
+func TestQuantileWithoutSorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 3, 40, 2000} {
+		for _, kinds := range []int{1, 2, 30, 1 << 40} {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = float64(rng.IntN(kinds))
+			}
+			sorted := slices.Clone(values)
+			slices.Sort(sorted)
+			for _, p := range []float64{0, 0.025, 0.5, 0.975, 1} {
+				if got, want := quantile(values, p), Quantile(sorted, p); got != want {
+					t.Errorf("%d values of %d kinds: quantile %g is %g, not %g", n, kinds, p, got, want)
+				}
+			}
+			if slices.Sort(values); !slices.Equal(values, sorted) {
+				t.Errorf("%d values of %d kinds are others now", n, kinds)
+			}
+		}
 	}
 }
 
