@@ -262,7 +262,7 @@ func TestTextsHaveWidths(t *testing.T) {
 func TestMissingCharactersAreBoxes(t *testing.T) {
 	ink := func(text string) (dark int) {
 		c := vgimg.New(60, 20)
-		pixels{c}.FillString(font.DefaultCache.Lookup(sans(12), 12), vg.Point{X: 5, Y: 5}, text)
+		(&pixels{Canvas: c}).FillString(font.DefaultCache.Lookup(sans(12), 12), vg.Point{X: 5, Y: 5}, text)
 		b := c.Image().Bounds()
 		for y := range b.Dy() {
 			for x := range b.Dx() {

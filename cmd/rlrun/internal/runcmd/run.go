@@ -361,7 +361,7 @@ func write(cmd *cobra.Command, e *store.Experiment, quiet bool, more ...output.O
 	// A million runs are kept in half a gigabyte; garbage is not to be as much again. A
 	// few are kept in so little that the usual pace would collect it many times.
 	switch values := runs * len(e.Plan.Grid); {
-	case values > 1_000_000:
+	case values > 5_000_000:
 		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	case values < 100_000:
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
