@@ -103,7 +103,7 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			}
 			actions, ok := space.Enumerate(spec.Action, math.MaxInt32)
 			if !ok {
-				return nil, fmt.Errorf("%s needs discrete actions; those of %s are %s: %w", id, spec.ID, Countless(spec.Action, "not"), framework.ErrUnsupported)
+				return nil, fmt.Errorf("%s needs discrete actions; those of %s are %s: %w", id, spec.ID, Countless(spec.Action, "not, and Gymnasium's wrapper DiscretizeAction makes them so"), framework.ErrUnsupported)
 			}
 			kind, err := build(p, spec, actions.N)
 			if err != nil {
