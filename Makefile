@@ -47,7 +47,7 @@ lean = -ldflags=-w -vet=off
 .PHONY: test tests ci lint generate slow race same bench fuzz nightly wheel dist release site image python generate-python
 
 test:
-	@echo "make test takes about four minutes on two idle cores, and more where Go has to compile everything first."
+	@echo "make test takes about three minutes on two idle cores, and more where Go has to compile everything first."
 	@echo "Each package prints a line as its tests end: ok, or what failed. Python's tests print theirs at their end."
 	@$(MAKE) --no-print-directory python
 	@$(GO) build -o bin/rlrun ./cmd/rlrun # else several tests compile it anew at the same time

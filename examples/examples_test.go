@@ -51,7 +51,10 @@ func node(t testing.TB) *plugin.Process {
 // A plugin in another language, written after docs/protocol.md, keeps every rule.
 func TestNodeConforms(t *testing.T) {
 	p := node(t)
-	for _, params := range []string{``, `{"goal":7,"heads":0.55}`} {
+	for _, params := range []string{`{"goal":7,"heads":0.55}`, ``} {
+		if params == "" && testing.Short() {
+			break // make ci has it
+		}
 		if err := rltest.CheckPlugin(t.Context(), p, json.RawMessage(params)); err != nil {
 			t.Errorf("%s: %v", params, err)
 		}

@@ -34,6 +34,8 @@ install) ;;
 quick)
   # Two parts beside each other, which take about the same time.
   part="tests/test_deep.py tests/test_from_gymnasium.py tests/test_to_gymnasium.py"
+  # XLA compiles in half the time without its optimisations; slow tests have them.
+  export JAX_DISABLE_MOST_OPTIMIZATIONS=1
   "$bin/pytest" -m 'not slow' $part >$venv/part.log 2>&1 &
   beside=$! status=0
   "$bin/pytest" -m 'not slow' $(printf -- '--ignore=%s ' $part) || status=$?

@@ -10,7 +10,6 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
 // open returns a lane of a task.
@@ -20,15 +19,8 @@ func open(t testing.TB, p vector.Plugin, params string) *lanes {
 	return env.(*lanes)
 }
 
-// Every task conforms, also through the seam with its defaults.
+// Tasks conform with parameters. TestBundledPluginsConform has the defaults.
 func TestConform(t *testing.T) {
-	for _, p := range Plugins() {
-		d, _ := p.Describe(t.Context())
-		t.Run(d.ID, func(t *testing.T) {
-			t.Parallel()
-			plugintest.Conform(t, p, nil)
-		})
-	}
 	for _, tt := range []struct {
 		p      vector.Plugin
 		params string

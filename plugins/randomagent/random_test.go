@@ -8,12 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/internal/must"
-	"github.com/rlrun/rlrun/plugins/plugintest"
 )
-
-func TestConform(t *testing.T) {
-	plugintest.Conform(t, Plugin(), nil)
-}
 
 // The agent keeps the laws of agents: it is a distribution over actions, whatever their order.
 func TestLaws(t *testing.T) {

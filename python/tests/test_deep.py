@@ -209,6 +209,7 @@ def test_a_bonus_is_the_error_by_the_mean_error_so_far(spec) -> None:
     assert float(agent.states[0].novelty[4]) == pytest.approx(np.mean(squares), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_what_was_seen_often_is_no_news() -> None:
     agent = opened(DeepQ(bonus="rnd", **SMALL | {"hidden": (50,)}))
     one, false = np.array([3]), np.array([False])
@@ -600,6 +601,7 @@ def test_a_member_holds_no_policy_to_be_better_than_its_own() -> None:
     assert [agent.greedy_policy(lane)[o - 2] for lane, o in enumerate(world.now)] == list(greedy + 1)
 
 
+@pytest.mark.slow
 def test_a_drawn_member_is_held_for_an_episode() -> None:
     agent = opened(small(gamma=0.9), lanes=3, kinds=["drawn-member"])
     agent.steps[:], agent.episodes[:] = [12, 12, 900], [0, 3, 2]

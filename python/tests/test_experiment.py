@@ -534,6 +534,7 @@ def test_notes_are_told(tmp_path: Path, capsys: Any) -> None:
     assert "Notice: Thompson is not run in chain: " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_failed_runs_raise_and_keep_the_others(tmp_path: Path) -> None:
     class Fails(rlrun.Agent):
         def begin(self, spec, seed):
@@ -707,6 +708,7 @@ def test_an_estimate_has_the_digits_of_its_interval() -> None:
     assert _estimate({"n": 0, "mean": math.nan, "ci_low": math.nan, "ci_high": math.nan}) == "not known"
 
 
+@pytest.mark.slow
 def test_figures_and_tables(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib").use("agg")
     agents = [{"name": f"<agent {i}>", "plugin": "q-learning", "params": {"epsilon": i / 10}} for i in range(8)]

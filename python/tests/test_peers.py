@@ -55,6 +55,7 @@ def test_a_peer_plays():
     assert re.findall(r"^mean reward of (.*): [\d.e-]+ ± [\d.e-]+$", done.stdout, re.M) == ["ε = 0.1", "ε = 0.3"]
 
 
+@pytest.mark.slow
 def test_rlrun_plays(compare, run, by_name):
     pytest.importorskip("sklearn")
     for name, task in compare.TASKS.items():

@@ -102,6 +102,7 @@ def test_the_loss_and_its_gradient_are_those_of_a_loop(spec) -> None:
             assert float(gradient[k][j][at]) == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_an_update_is_a_step_of_radam_by_a_clipped_gradient() -> None:
     """As Algorithm 2 of Liu et al. (2020) has it, for eight updates: the first five are not rectified."""
     rng, of = np.random.default_rng(3), design(clip=0.05)
@@ -169,6 +170,7 @@ class Host:
         return np.array([self.step() for _ in range(steps)])
 
 
+@pytest.mark.slow
 def test_a_step_that_begins_an_episode_is_not_joined_to_the_one_before() -> None:
     """Also where the host begins an episode though the last one has not ended, as after it has loaded an agent."""
     host = Host(STATES, [1, 2], rollout=8)
@@ -188,6 +190,7 @@ def test_a_step_that_begins_an_episode_is_not_joined_to_the_one_before() -> None
     assert kept.there.sum(1).tolist() == [5, 6]
 
 
+@pytest.mark.slow
 def test_a_rollout_is_learned_when_an_actor_has_made_it() -> None:
     host = Host(STATES, [1, 2], rollout=4)
     assert np.isnan(host.agent.measure(0)["loss"])
@@ -233,6 +236,7 @@ def test_a_saved_run_goes_on_to_the_bit() -> None:
     assert fresh.agent.save(0) == other.agent.save(0)
 
 
+@pytest.mark.slow
 def test_a_saved_run_goes_on_with_another_number_of_actors() -> None:
     host = Host(STATES, range(2))
     host.play(30)

@@ -45,7 +45,7 @@ def test_integers_are_equally_likely_in_the_comparison() -> None:
         same_distribution([row(space.sample()) for _ in range(STEPS)], cut, 1)
 
 
-QUICK = ("int64", "bool", "int64 from a bound on", "multi-discrete from starts")
+QUICK = ("int64", "multi-discrete from starts")
 """What is compared in a quick test. The others are slow: each starts its processes."""
 
 

@@ -142,6 +142,7 @@ def test_a_lane_with_a_seed_is_the_single_environment_with_it(program, seed: Any
         copies.close()
 
 
+@pytest.mark.slow
 def test_no_process_is_left(program) -> None:
     """Not after close, not after the interpreter's end, not after kill -9."""
     process = Process("riverswim")

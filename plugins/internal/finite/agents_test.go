@@ -12,7 +12,6 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/must"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
-	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
 // variants are parameters of every agent that reach all of its code.
@@ -84,16 +83,15 @@ func every(t *testing.T, f func(t *testing.T, p vector.Plugin, params string)) {
 	agenttest.Every(t, agents(), variants, f)
 }
 
-// Every variant conforms, and the first of each agent also through the seam. With -short
-// the first of each conforms, and that of one agent through the seam; thresholdmodel has an agent
-// with options.
+// Every variant conforms. TestBundledPluginsConform has the defaults.
 func TestConform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("variants take seconds each; make ci runs them")
+	}
 	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		t.Parallel()
-		if name := agenttest.Name(t, p); params == "" && (!testing.Short() || name == "q-learning") {
-			plugintest.Conform(t, p, nil)
-		} else if testing.Short() && params != "" {
-			t.Skip("variants take seconds each; make ci runs them")
+		if params == "" {
+			return
 		} else if err := rltest.CheckPlugin(t.Context(), p, json.RawMessage(params)); err != nil {
 			t.Error(err)
 		}
