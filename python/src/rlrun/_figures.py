@@ -22,8 +22,13 @@ _STYLE: Any = {
     "pdf.fonttype": 42,  # text stays text
     "svg.fonttype": "none",
 }
-# Okabe & Ito (2008), which people with any kind of colour vision can tell apart; and marks, for print without colour.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
+# Six of Okabe & Ito (2008), which people with any kind of colour vision can tell apart, and others that keep away from
+# these, as in the figures of rlrun; dashes and marks, for print without colour.
+_COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#514989", "#813805", "#83B276", "#AB0A56",
+    "#061A90", "#3DCCBE", "#D20CC5", "#105A3E", "#958BFB", "#EA7E43", "#8C754E", "#551B56", "#40807C", "#F4305E",
+)  # fmt: skip
+_DASHES = ("-", "--", "-.", ":")
 _MARKS = "os^Dv<>P"
 
 
@@ -59,7 +64,9 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
     mixed = " (mixed programs)" if results.mixed else ""
     columns = min(3, len(environments))
     rows = math.ceil(len(environments) / columns)
-    size = (max(3.4, 2.3 * columns), 2.0 * rows + 0.3)
+    width = max(3.4, 2.3 * columns)  # inches, of which a name of the legend takes 0.06 a letter
+    names = max(1, min(4, len(agents), int(width / (0.5 + 0.06 * max(map(len, agents))))))
+    size = (width, 2.0 * rows + 0.15 + 0.16 * math.ceil(len(agents) / names))
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
         for unused in axes.flat[len(environments) :]:
@@ -69,8 +76,12 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             for i, agent in enumerate(agents):
                 c = here[here["agent"] == agent]
                 colour, steps = _COLOURS[i % len(_COLOURS)], c["step"]
-                marks = {"marker": _MARKS[i % len(_MARKS)], "markevery": (i / len(agents) / 5, 0.2)}
-                axis.plot(steps, c["mean"], color=colour, label=agent, ls="-" if i < len(_COLOURS) else "--", **marks)
+                dash = _DASHES[(i // 5 + i // len(_COLOURS)) % len(_DASHES)]
+                marks = {
+                    "marker": _MARKS[(i + i // len(_MARKS)) % len(_MARKS)],
+                    "markevery": (i / len(agents) / 5, 0.2),
+                }
+                axis.plot(steps, c["mean"], color=colour, label=agent, ls=dash, **marks)
                 axis.fill_between(steps, c["ci_low"], c["ci_high"], color=colour, alpha=0.2, lw=0)
             if metric == "reward" and (gain := gains.get(environment)) is not None:
                 axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
@@ -81,7 +92,7 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             axis.set(title=environment + mixed, xlabel=axis_label, xscale="log" if log else "linear")
         for axis in axes[:, 0]:
             axis.set_ylabel(metric.replace("_", " "))
-        figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(agents)))
+        figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=names)
         if path is not None:
             figure.savefig(path, metadata={"CreationDate": None} if str(path).endswith(".pdf") else None)
         plt.close(figure)  # a notebook shows what is returned, once

@@ -173,7 +173,7 @@ class Results:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
         The dotted line is the optimal mean reward of a step, where it is known. The first twentieth of the steps sets
-        no axis. Colours and marks tell eight agents apart, also in print without colour.
+        no axis. Colours, dashes and marks tell twenty agents apart.
 
         Args:
             metric: The metric.

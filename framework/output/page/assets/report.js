@@ -75,8 +75,9 @@
   const curvesOf = (e, m) => curvesAt.get(e * 1000 + m);
 
   // ---- which agents, in which order and colour
-  const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5fc7", "#8c564b"]; // Okabe & Ito (2008), without yellow and black
-  const paletteDark = ["#4aa8e8", "#ff8a3c", "#2fc79a", "#e29ac4", "#f0b432", "#8fd0f5", "#b39bf0", "#c9a08f"];
+  // The colours of plots/style.go, and lighter ones for a dark page.
+  const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#514989", "#813805", "#83b276", "#ab0a56", "#061a90", "#3dccbe", "#d20cc5", "#105a3e", "#958bfb", "#ea7e43", "#8c754e", "#551b56", "#40807c", "#f4305e"];
+  const paletteDark = ["#4aa8e8", "#ff8a3c", "#2fc79a", "#e29ac4", "#f0b432", "#8fd0f5", "#b75fe6", "#9e878a", "#d5f63b", "#da6f63", "#3089fd", "#7df3c4", "#f530bf", "#329336", "#f5b2de", "#e4bdbb", "#c0d183", "#8a7abc", "#92a29d", "#ed3a15"];
   const dashes = ["", "7 3", "2 2", "8 3 2 3"];
   const marks = ["Circle", "Square", "Triangle", "Star", "Cross", "Wye", "Diamond", "Diamond2"].map((n) => d3["symbol" + n]);
   let shown = [], order = [], slot = new Map();
@@ -122,9 +123,9 @@
     return sum.map((s, a) => times[a] ? s / times[a] : NaN);
   }
   const colorOf = (a) => slot.has(a) ? (dark() ? paletteDark : palette)[slot.get(a) % palette.length] : css("--faint");
-  const dashOf = (a) => slot.has(a) ? dashes[Math.floor(slot.get(a) / palette.length) % dashes.length] : "";
+  const dashOf = (a) => slot.has(a) ? dashes[(Math.floor(slot.get(a) / 5) + Math.floor(slot.get(a) / palette.length)) % dashes.length] : "";
 
-  const markOf = (a) => marks[(slot.get(a) + Math.floor(slot.get(a) / palette.length)) % marks.length];
+  const markOf = (a) => marks[(slot.get(a) + Math.floor(slot.get(a) / marks.length)) % marks.length];
   const addMark = (to, a, x, y) => to.append("path").attr("d", d3.symbol(markOf(a), 34)()).attr("transform", `translate(${x},${y})`).attr("fill", colorOf(a));
 
   // ---- axes
@@ -1094,6 +1095,8 @@
     if (before == null) {
       if (D.environments.length > 2 && D.agents.length > 10) state.rows = 10;
       $("rows").value = String(state.rows);
+      if (D.agents.length <= palette.length) state.top = palette.length;
+      $("top").value = String(state.top);
       state.logx = $("logx").checked = D.log;
       // An evaluation belongs beside the curve of learning.
       const evaluation = D.metrics.findIndex((d, i) => d.id.startsWith("evaluation") && hasCurves(i));
@@ -1118,7 +1121,6 @@
   for (const id of ["sweep", "key-x", "key-y", "sweep-kind"]) change(id, drawSweeps);
   let typing;
   $("search").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { state.query = $("search").value; draw(); }, 150); });
-  $("top").value = "8";
   addEventListener("scroll", hideTip, { passive: true });
 
   const theme = (name) => {
