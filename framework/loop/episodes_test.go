@@ -94,33 +94,28 @@ func TestBudgetInEpisodes(t *testing.T) {
 	})
 }
 
-// With a budget in episodes, the agent is kept and evaluated at the end of a run, at whatever step that is. Evaluations
-// are at the end of the episode in which they are made.
+// With a budget in episodes, the agent is kept and evaluated after episodes, and at the end of a run.
 func TestEvaluationInEpisodes(t *testing.T) {
 	runs, episodes := []int{0, 1, 2, 3}, 9
-	steps := map[int][]int{}
+	steps := map[int][]float64{}
 	b := sailing(t, runs, 400, EveryGrid(1, episodes))
-	b.Episodes, b.Evaluation.Every = episodes, 10
+	b.Episodes, b.Evaluation.Every, b.KeepEvery = episodes, 2, 4
 	b.Metrics = append(b.Metrics, metric.Steps)
 	b.Keep = func(run int, s *Snapshot) error {
-		if s.Last {
-			steps[run] = append(steps[run], s.Step)
+		steps[run] = append(steps[run], float64(s.Step))
+		if s.Last != (len(steps[run]) == 3) {
+			t.Errorf("run %d, kept after step %d: last %v", run, s.Step, s.Last)
 		}
 		return nil
 	}
 	for _, o := range must.Get(Run(t.Context(), b))(t) {
 		ends := o.Curves[metric.Steps]
-		if got := steps[o.Run]; len(got) != 1 || got[0] != o.Steps || float64(got[0]) != ends[episodes-1] {
-			t.Errorf("run %d of %d steps kept its last agent after steps %v", o.Run, o.Steps, got)
+		if got, want := steps[o.Run], []float64{ends[3], ends[7], ends[8]}; !slices.Equal(got, want) {
+			t.Errorf("run %d kept its agent after steps %v, want %v", o.Run, got, want)
 		}
 		for k, x := range o.Curves[result.EvaluationReturn] {
-			from, to := 0.0, ends[k]
-			if k > 0 {
-				from = ends[k-1]
-			}
-			evaluated := math.Floor(to/10) > math.Floor(from/10) || k == episodes-1
-			if math.IsNaN(x) == evaluated {
-				t.Errorf("run %d, episode %d, steps %v to %v: evaluation %v", o.Run, k+1, from, to, x)
+			if evaluated := (k+1)%2 == 0 || k == episodes-1; math.IsNaN(x) == evaluated {
+				t.Errorf("run %d, episode %d: evaluation %v", o.Run, k+1, x)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type Evaluation struct {
 	Environment vector.Environment // opened as the batch's, with a lane for each of its runs
 	Agent       vector.Agent       // opened as the batch's, with as many lanes and one actor
-	Every       int                // steps of a run between evaluations, at least 1; the last is at its end
+	Every       int                // steps of a run between evaluations, with Batch.Episodes episodes, at least 1; the last is at its end
 	// Episodes is the number of episodes of an evaluation, at most Limit steps each,
 	// where episodes end. Its value is their mean return.
 	Episodes, Limit int
@@ -66,18 +66,13 @@ func onGrid(list []evaluated, grid []int) []float64 {
 	return curve
 }
 
-// known returns the curve of an unfinished run, up to the grid point before its next evaluation. In a grid of
-// episodes that may be in the episode of the last one.
-func (e *Evaluation) known(list []evaluated, grid []int, episodes bool) []float64 {
+// known returns the curve of an unfinished run, up to the grid point before its next evaluation.
+func (e *Evaluation) known(list []evaluated, grid []int) []float64 {
 	last := 0
 	if n := len(list); n > 0 {
 		last = list[n-1].point
 	}
-	next := (last/e.Every + 1) * e.Every
-	if episodes {
-		next = last
-	}
-	before, _ := slices.BinarySearch(grid, next)
+	before, _ := slices.BinarySearch(grid, (last/e.Every+1)*e.Every)
 	return onGrid(list, grid[:before])
 }
 

@@ -77,7 +77,7 @@ func (x *laneRunner) lane(ctx context.Context, i, n, call int) (made int, err er
 		x.history.stretch(i, x.selected[:k], x.paid[:k])
 		made += k
 		x.actions.Actions.Int64[i] = x.selected[k-1]
-		if l.steps == l.nextAt && r.batch.snapshotAt(l.steps, l.steps == r.batch.Steps) {
+		if last := l.steps == r.batch.Steps; l.steps == l.nextAt && (r.batch.kept(l.steps, last) || r.batch.evaluated(l.steps, last)) {
 			break // the caller records the point and takes the snapshot
 		}
 		if l.steps == l.nextAt && !last.Terminated && !last.Truncated {

@@ -42,9 +42,9 @@ type Batch struct {
 	// evaluated, in place of the run's own.
 	Task func(run int) uint64
 	// Keep, if not nil, is given the agent of a run after its last step, and after
-	// every KeepEvery steps. Its error ends the batch.
+	// every KeepEvery steps, with Episodes episodes. Its error ends the batch.
 	Keep      func(run int, s *Snapshot) error
-	KeepEvery int // steps between calls of Keep; 0: it is called after the last step alone
+	KeepEvery int // 0: it is called after the last step alone
 	// Ahead, if not nil, is called before steps of the agent. Nothing else is asked in the steps that it
 	// announces.
 	Ahead vector.Ahead
@@ -265,7 +265,7 @@ func (x *batchRun) ahead(most int) (steps, episodes int) {
 		}
 		most = min(most, x.hot[i].nextAt-x.hot[i].steps)
 		if l := &x.lanes[i]; x.batch.Episodes > 0 {
-			next := x.batch.Episodes
+			next := x.batch.nextSnapshot(l.episodes, x.batch.Episodes)
 			if l.point < len(x.batch.Grid) {
 				next = min(next, x.batch.Grid[l.point])
 			}

@@ -172,10 +172,13 @@ func (r *recorder) pointAfter(lane int, ended bool) int {
 }
 
 // nextAt returns the step number of a lane's next grid point or snapshot, or of the
-// run's end if there is none before. It knows no grid points of episodes.
+// run's end if there is none before. It knows none of episodes.
 func (r *recorder) nextAt(lane int) int {
-	next := r.batch.nextSnapshot(r.hot[lane].steps)
-	if point := r.lanes[lane].point; point < len(r.batch.Grid) && r.batch.Episodes == 0 {
+	if r.batch.Episodes > 0 {
+		return r.batch.Steps
+	}
+	next := r.batch.nextSnapshot(r.hot[lane].steps, r.batch.Steps)
+	if point := r.lanes[lane].point; point < len(r.batch.Grid) {
 		next = min(next, r.batch.Grid[point])
 	}
 	return next
@@ -491,7 +494,7 @@ func (r *recorder) unfinished() []Outcome {
 			r.meters[k].addTo(o.Curves, i)
 		}
 		if e := r.batch.Evaluation; e != nil {
-			o.Curves[e.metric(r.batch.Environment.Spec())] = e.known(l.evaluated, r.batch.Grid[:l.point], r.batch.Episodes > 0)
+			o.Curves[e.metric(r.batch.Environment.Spec())] = e.known(l.evaluated, r.batch.Grid[:l.point])
 		}
 		out[i] = o
 	}

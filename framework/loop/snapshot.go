@@ -92,31 +92,25 @@ func (b *Batch) starts() ([]*Snapshot, error) {
 	return from, nil
 }
 
-// nextSnapshot returns the next step after which a snapshot is taken, or the last step.
-func (b *Batch) nextSnapshot(step int) int {
-	next := b.Steps
+// nextSnapshot returns the next unit of the budget, a step or an episode, after which a snapshot is taken, or the last.
+func (b *Batch) nextSnapshot(unit, last int) int {
 	if b.Keep != nil && b.KeepEvery > 0 {
-		next = min(next, (step/b.KeepEvery+1)*b.KeepEvery)
+		last = min(last, (unit/b.KeepEvery+1)*b.KeepEvery)
 	}
 	if e := b.Evaluation; e != nil {
-		next = min(next, (step/e.Every+1)*e.Every)
+		last = min(last, (unit/e.Every+1)*e.Every)
 	}
-	return next
+	return last
 }
 
-// snapshotAt says whether a snapshot is taken after a step, which may be the last.
-func (b *Batch) snapshotAt(step int, last bool) bool {
-	return b.kept(step, last) || b.evaluated(step, last)
+// kept says whether the agent is kept after a unit, 0 within an episode, or after the last step.
+func (b *Batch) kept(unit int, last bool) bool {
+	return b.Keep != nil && (last || b.KeepEvery > 0 && unit > 0 && unit%b.KeepEvery == 0)
 }
 
-// kept says whether the agent after a step is kept.
-func (b *Batch) kept(step int, last bool) bool {
-	return b.Keep != nil && (last || b.KeepEvery > 0 && step%b.KeepEvery == 0)
-}
-
-// evaluated says whether the agent after a step is evaluated.
-func (b *Batch) evaluated(step int, last bool) bool {
-	return b.Evaluation != nil && (last || step%b.Evaluation.Every == 0)
+// evaluated says whether the agent is evaluated then.
+func (b *Batch) evaluated(unit int, last bool) bool {
+	return b.Evaluation != nil && (last || unit > 0 && unit%b.Evaluation.Every == 0)
 }
 
 // snapshots takes them and collects those that are to be evaluated, up to one per lane:
@@ -130,8 +124,12 @@ type snapshots struct {
 // take takes a snapshot of a run after a step of a lane, which may be its last, if one is due. ended says that the step
 // ended an episode.
 func (t *snapshots) take(ctx context.Context, lane, step int, ended, last bool, feedback *vector.Feedback) error {
-	b, run := t.batch, lane/t.record.actors
-	if !b.snapshotAt(step, last) {
+	b, run, unit := t.batch, lane/t.record.actors, step
+	if b.Episodes > 0 {
+		unit = t.record.lanes[run].episodes * one(ended)
+	}
+	kept, evaluated := b.kept(unit, last), b.evaluated(unit, last)
+	if !kept && !evaluated {
 		return nil
 	}
 	state, err := vector.Save(ctx, b.Agent, run*t.record.actors)
@@ -145,12 +143,12 @@ func (t *snapshots) take(ctx context.Context, lane, step int, ended, last bool, 
 		}
 		s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))
 	}
-	if b.kept(step, last) {
+	if kept {
 		if err := b.Keep(b.Runs[run], s); err != nil {
 			return err
 		}
 	}
-	if !b.evaluated(step, last) {
+	if !evaluated {
 		return nil
 	}
 	t.jobs = append(t.jobs, evaluationJob{run, s, t.record.pointAfter(run, ended)})

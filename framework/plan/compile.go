@@ -77,7 +77,7 @@ func Compile(cfg Config) (*Plan, error) {
 	}
 	p := &Plan{Config: cfg}
 	var err error
-	if p.Grid, err = cfg.Record.grid(cfg.Budget(), cfg.unit()); err != nil {
+	if p.Grid, err = cfg.Record.grid(cfg.Budget(), cfg.Unit()); err != nil {
 		return nil, At(err, "record")
 	}
 	variants, agentVariants := cfg.Variants() // counted before they are made
@@ -126,8 +126,8 @@ const (
 	mostKept   = 500_000_000
 )
 
-// unit is what Budget counts.
-func (c *Config) unit() string {
+// Unit is what Budget counts, in the plural.
+func (c *Config) Unit() string {
 	if c.Episodes > 0 {
 		return "episodes"
 	}

@@ -16,7 +16,8 @@ import (
 // Save says which agents of a run are kept: the final one and, with every, others. In a
 // config it may also be true or false.
 type Save struct {
-	// Every is the number of steps between agents that are kept besides the final one.
+	// Every is the number of steps, with a budget in episodes that of episodes, between agents that are kept besides
+	// the final one.
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 
 	off bool
@@ -97,8 +98,8 @@ func (i Interval) Steps() (steps int, rest string) {
 
 // Evaluation says when and how copies of agents are evaluated, which do not learn.
 type Evaluation struct {
-	// Every is the number of steps of a run between evaluations. The last evaluation is
-	// at the run's end. Default: at the end only.
+	// Every is the number of steps of a run, with a budget in episodes that of episodes, between evaluations. The last
+	// evaluation is at the run's end. Default: at the end only.
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 	// Episodes is the number of episodes of an evaluation, whose mean return is the
 	// metric evaluation_return.

@@ -48,7 +48,10 @@ func TestTogetherAsApart(t *testing.T) {
 						evaluated, evaluating := must.Get(envs.OpenEnvironment(t.Context(), nil, lanes))(t), open()
 						defer evaluated.Close()
 						defer evaluating.Close()
-						runs := []int{0, 1, 2, 3, 4, 5}[:lanes]
+						runs, keep, evaluate := []int{0, 1, 2, 3, 4, 5}[:lanes], 90, 110
+						if episodes > 0 {
+							keep, evaluate = 2, 3
+						}
 						ahead := agent.Abilities().Join(env)
 						if (ahead != nil) != (envs.Pid() == agents.Pid()) {
 							t.Fatal("joined, and apart; or not joined, and together")
@@ -59,8 +62,8 @@ func TestTogetherAsApart(t *testing.T) {
 							Keep: func(run int, s *loop.Snapshot) error {
 								out.saved = append(out.saved, fmt.Sprintf("%d %d %x", run, s.Step, s.State))
 								return nil
-							}, KeepEvery: 90,
-							Evaluation: &loop.Evaluation{Environment: evaluated, Agent: evaluating, Every: 110, Episodes: 2, Limit: 30},
+							}, KeepEvery: keep,
+							Evaluation: &loop.Evaluation{Environment: evaluated, Agent: evaluating, Every: evaluate, Episodes: 2, Limit: 30},
 						}))(t)
 						slices.Sort(out.saved)
 						return out

@@ -474,8 +474,8 @@ func (x *Runner) notes() (list []string) {
 		every["evaluate"] = c.Evaluate.Every
 	}
 	for _, key := range slices.Sorted(maps.Keys(every)) {
-		if n := every[key]; n > max(c.Steps, 1) {
-			list = append(list, fmt.Sprintf("%s.every is %d, and runs have %d steps: there is one time, their end", key, n, c.Steps))
+		if n := every[key]; n > max(c.Budget(), 1) {
+			list = append(list, fmt.Sprintf("%s.every is %d, and runs have %d %s: there is one time, their end", key, n, c.Budget(), c.Unit()))
 		}
 	}
 	return list

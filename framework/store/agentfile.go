@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
@@ -177,6 +178,12 @@ func agentName(environment, agent string, run, step int) string {
 	return fmt.Sprintf("%s/%s.%s.%d.%d%s", agentsDir, environment, agent, run, step, agentExt)
 }
 
+// ofRun is the part of the name of such a file that names the run.
+func ofRun(file string) string {
+	i := strings.LastIndex(strings.TrimSuffix(file, agentExt), ".")
+	return file[:max(i, 0)]
+}
+
 // SaveAgent keeps the agent of a run of a cell. id is its plugin's, and identity the cell's.
 func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.Cell, identity, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
 	comp := p.Agents[c.Agent]
@@ -208,9 +215,10 @@ func (d Dir) withAgents(p *plan.Plan, runs *result.Runs, done Done) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	there := map[string]bool{}
+	there, kept := map[string]bool{}, map[string]int{}
 	for _, e := range entries {
 		there[agentsDir+"/"+e.Name()] = true
+		kept[ofRun(agentsDir+"/"+e.Name())]++
 	}
 	environments, agents := slugs(p.Environments), slugs(p.Agents)
 	for rec, err := range runs.WithoutCurves() {
@@ -220,12 +228,18 @@ func (d Dir) withAgents(p *plan.Plan, runs *result.Runs, done Done) error {
 		if rec.Status != result.OK {
 			continue
 		}
-		steps := []int{rec.Steps}
-		if every := p.Config.Save.Every; every > 0 {
+		name := func(step int) string {
+			return agentName(environments[rec.Environment], agents[rec.Agent], rec.Run, step)
+		}
+		steps, every := []int{rec.Steps}, p.Config.Save.Every
+		switch {
+		case every > 0 && p.Config.Episodes == 0:
 			steps = loop.EveryGrid(every, rec.Steps)
+		case every > 0 && kept[ofRun(name(0))] < len(loop.EveryGrid(every, rec.Episodes)): // at steps that no record has
+			done[rec.Key()] = false
 		}
 		for _, step := range steps {
-			if !there[agentName(environments[rec.Environment], agents[rec.Agent], rec.Run, step)] {
+			if !there[name(step)] {
 				done[rec.Key()] = false
 			}
 		}
