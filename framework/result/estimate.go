@@ -61,7 +61,11 @@ func estimate(m *stat.Moments, t *quantiles) Estimate {
 	}
 	stderr := m.StdErr()
 	half := stderr * t.of(m.N)
-	return Estimate{m.N, m.Mean, stderr, m.Mean - half, m.Mean + half}
+	e := Estimate{m.N, m.Mean, stderr, m.Mean - half, m.Mean + half}
+	if !(e.Low < e.High) { // an interval without width is not known
+		e.Low, e.High = nan, nan
+	}
+	return e
 }
 
 // EstimateMean estimates the mean of what xs were drawn from; NaN is no value.
@@ -72,15 +76,7 @@ func estimateOf(xs []float64, t *quantiles) Estimate {
 	for _, x := range xs {
 		m.Add(x)
 	}
-	return withWidth(estimate(&m, t))
-}
-
-// withWidth leaves out an interval without width.
-func withWidth(e Estimate) Estimate {
-	if !(e.Low < e.High) {
-		e.Low, e.High = math.NaN(), math.NaN()
-	}
-	return e
+	return estimate(&m, t)
 }
 
 // quantiles caches the two-sided quantile of Student's distribution by the

@@ -36,8 +36,8 @@ func TestCurvesCSV(t *testing.T) {
 	const want = `environment,agent,step,runs,metric,mean,stderr,ci_low,ci_high
 "e, f",a,1,2,reward,2,1,-10.70620473617,14.70620473617
 "e, f",a,1,2,cumulative_reward,2,1,-10.70620473617,14.70620473617
-"e, f",b,1,2,reward,5,0,5,5
-"e, f",b,1,2,cumulative_reward,5,0,5,5
+"e, f",b,1,2,reward,5,0,NaN,NaN
+"e, f",b,1,2,cumulative_reward,5,0,NaN,NaN
 `
 	if got := shorten(buf.String()); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)

@@ -203,6 +203,9 @@ func NewLine(label string, c *result.Curve, def *metric.Definition, smooth, limi
 		l.X[i] = float64(step)
 		widths[i] = float64(step - prev)
 		prev = step
+		if c.Runs[i] > 1 && math.IsNaN(l.Low[i]) { // all are equal: the band has no width
+			l.Low[i], l.High[i] = l.Y[i], l.Y[i]
+		}
 	}
 	for _, ys := range []*[]float64{&l.Y, &l.Low, &l.High} {
 		if def.Sparse {

@@ -47,7 +47,8 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
         there = ", ".join(known) or "none: no run of it is ok"
         raise ValueError(f"{results.directory} has no curves of {metric!r}; it has {there}")
     axis_label = "episode" if "steps" in known else "step"  # which is recorded where episodes are counted
-    frame = frame[frame["metric"] == metric].astype({"ci_low": float, "ci_high": float})  # one run has no intervals
+    frame = frame[frame["metric"] == metric].astype({"ci_low": float, "ci_high": float})
+    frame = frame.assign(**{end: frame[end].fillna(frame["mean"]) for end in ("ci_low", "ci_high")})  # none: no width
     try:
         order = results.summary[results.summary["metric"] == metric]
     except FileNotFoundError:  # of an experiment without csv: in the order of the alphabet
@@ -55,20 +56,15 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
     drawn = {column: set(frame[column]) for column in ("environment", "agent")}  # others have no such metric
     environments = [e for e in order["environment"].unique() if e in drawn["environment"]]
     agents = [a for a in order["agent"].unique() if a in drawn["agent"]]
-    gains: dict[str, Any] = {}
-    if (found := results._file("environments.json")).exists():
-        try:
-            gains = {name: task.get("gain") for name, task in json.loads(found.read_text("utf-8")).items()}
-        except (ValueError, AttributeError) as e:
-            raise ValueError(f"{found} is damaged: {e}") from None
+    gains = _gains(results)
     mixed = " (mixed programs)" if results.mixed else ""
     columns = min(3, len(environments))
     rows = math.ceil(len(environments) / columns)
     width = max(3.4, 2.3 * columns)  # inches, of which a name of the legend takes 0.06 a letter
     names = max(1, min(4, len(agents), int(width / (0.5 + 0.06 * max(map(len, agents))))))
-    size = (width, 2.0 * rows + 0.15 + 0.16 * math.ceil(len(agents) / names))
+    height = 2.0 * rows + 0.15 + 0.16 * math.ceil(len(agents) / names)
     with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
+        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(width, height), layout="constrained")
         for unused in axes.flat[len(environments) :]:
             unused.remove()
         for axis, environment in zip(axes.flat, environments, strict=False):
@@ -76,12 +72,12 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             for i, agent in enumerate(agents):
                 c = here[here["agent"] == agent]
                 colour, steps = _COLOURS[i % len(_COLOURS)], c["step"]
-                dash = _DASHES[(i // 5 + i // len(_COLOURS)) % len(_DASHES)]
                 marks = {
+                    "linestyle": _DASHES[(i // 5 + i // len(_COLOURS)) % len(_DASHES)],
                     "marker": _MARKS[(i + i // len(_MARKS)) % len(_MARKS)],
                     "markevery": (i / len(agents) / 5, 0.2),
                 }
-                axis.plot(steps, c["mean"], color=colour, label=agent, ls=dash, **marks)
+                axis.plot(steps, c["mean"], color=colour, label=agent, **marks)
                 axis.fill_between(steps, c["ci_low"], c["ci_high"], color=colour, alpha=0.2, lw=0)
             if metric == "reward" and (gain := gains.get(environment)) is not None:
                 axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
@@ -97,3 +93,13 @@ def curves(results: Results, metric: str, path: str | Path | None, log: bool) ->
             figure.savefig(path, metadata={"CreationDate": None} if str(path).endswith(".pdf") else None)
         plt.close(figure)  # a notebook shows what is returned, once
     return figure
+
+
+def _gains(results: Results) -> dict[str, Any]:
+    """Return the optimal reward per step of each environment of which it is known."""
+    if not (found := results._file("environments.json")).exists():
+        return {}
+    try:
+        return {name: task.get("gain") for name, task in json.loads(found.read_text("utf-8")).items()}
+    except (ValueError, AttributeError) as e:
+        raise ValueError(f"{found} is damaged: {e}") from None

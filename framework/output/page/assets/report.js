@@ -495,7 +495,9 @@
     const ks = d3.range(n);
     const value = (f, a) => ks.map((k) => { const v = f(a, k); return usable(v) ? v : NaN; });
     // Of a band on a logarithmic axis, what is not above 0 is cut off.
-    const lower = (a) => ks.map((k) => { const v = at.low(a, k); return logy && ok(v) ? Math.max(v, domain[0]) : v; });
+    const end = (f) => (a, k) => { const v = f(a, k); return ok(v) ? v : at.mean(a, k); }; // runs that are all equal: a band without width
+    const lowEnd = end(at.low), highEnd = end(at.high);
+    const lower = (a) => ks.map((k) => { const v = lowEnd(a, k); return logy && ok(v) ? Math.max(v, domain[0]) : v; });
     const svg = Plot.plot({
       width, height, marginLeft, marginRight: 14, marginTop, marginBottom, style: style(), clip: true,
       x: { ...x, axis: null }, y: { ...y, axis: null },
@@ -508,7 +510,7 @@
         rest.length && !area ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
         ok(reference) && usable(reference) ? Plot.text([reference], { y: (v) => v, frameAnchor: "left", dx: 4, dy: atTop(reference) ? 9 : -8, text: () => "optimum", fill: css("--soft"), stroke: css("--ground"), strokeWidth: 3 }) : null,
-        ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: colored.length <= 3 ? 0.18 : 0.54 / colored.length })) : []), // many bands would be mud
+        ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(highEnd, a), fill: colorOf(a), fillOpacity: colored.length <= 3 ? 0.18 : 0.54 / colored.length })) : []), // many bands would be mud
         ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 || dots ? "dot" : null })),
         ...live.flatMap((a) => [
           Plot.line({ length: n }, { x: xs, y: value(at.live, a), stroke: colorOf(a), strokeWidth: 1.6, strokeDasharray: "1 3", strokeLinecap: "round" }),
@@ -551,7 +553,7 @@
       d3.select(svg).selectAll(".focus").remove();
       if (a < 0 || !agents.includes(a)) return;
       const part = (f) => d3.line().defined((k) => usable(f(a, k)) && ok(px[k])).x((k) => px[k]).y((k) => sy.apply(f(a, k)))(ks);
-      const area = d3.area().defined((k) => usable(at.low(a, k)) && usable(at.high(a, k))).x((k) => px[k]).y0((k) => sy.apply(at.low(a, k))).y1((k) => sy.apply(at.high(a, k)))(ks);
+      const area = d3.area().defined((k) => usable(lowEnd(a, k)) && usable(highEnd(a, k))).x((k) => px[k]).y0((k) => sy.apply(lowEnd(a, k))).y1((k) => sy.apply(highEnd(a, k)))(ks);
       const g = d3.select(svg).append("g").attr("class", "focus").attr("pointer-events", "none").attr("clip-path", svg.querySelector("[clip-path]")?.getAttribute("clip-path"));
       const color = slot.has(a) ? colorOf(a) : css("--ink");
       if (area) g.append("path").attr("d", area).attr("fill", color).attr("fill-opacity", 0.25);
@@ -562,7 +564,7 @@
     return svg;
   }
 
-  const boundsOf = (holder) => [holder.bounds[0] ?? -Infinity, holder.bounds[1] ?? Infinity];
+  const boundsOf = (holder) => { const [low, high] = holder.bounds; return low === high ? null : [low ?? -Infinity, high ?? Infinity]; }; // one possible value is no axis
 
   function curveFigure(host, e, m, height, title) {
     const holder = curvesOf(e, m), n = D.steps.length, def = D.metrics[m];
