@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
 
 from rlrun import spaces
-from rlrun._lanes import AgentCopies, AgentLanes, Copies, EnvironmentLanes, Seeds, time_step
+from rlrun._lanes import AgentCopies, AgentLanes, Copies, EnvironmentLanes, Seeds, read_step
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.agent import Transition
-from rlrun.environment import TimeStep, TimeSteps
+from rlrun.environment import TimeSteps
 from rlrun.errors import InvalidAction
 from rlrun.spaces import Discrete
 
@@ -39,16 +40,12 @@ class _Pairs:
     def __init__(self, env: EnvironmentLanes, agent: AgentLanes, outcome: TimeSteps, steps: int) -> None:
         assert isinstance(env.env, Copies)
         assert isinstance(agent.agent, AgentCopies)
-        self.env, self.agent, self.lanes = env, agent, range(env.lanes)
+        self.env, self.agent, self.lanes, self.outcome = env, agent, env.lanes, outcome
         self.reset, self.envs, self.agents = env.env.reset_one, env.env.each, agent.agent.each
         self.seen_in, self.acts_in = env.spec.observation, env.spec.action
-        self.see, self.take, self.read = _copier(self.seen_in), _copier(self.acts_in), _reader(self.acts_in)
-        self.before, self.took, self.now = (
-            column.tolist() if column.ndim == 1 else list(column) for column in (*agent.last, outcome.observations)
-        )
-        self.reward, self.terminated, self.truncated = (column.tolist() for column in outcome[1:])
-        self.ended = [a or b for a, b in zip(self.terminated, self.truncated, strict=True)]
-        self.fresh = [False] * env.lanes  # an episode that has begun: there is nothing to learn from
+        self.before, self.took = agent.last[0].copy(), agent.last[1].copy()
+        self.starts: dict[int, int] = {}
+        """The lanes whose episode has ended, with the seeds of their next ones."""
         # What the steps yield: columns of all of them in a row.
         self.made = 0
         n = steps * env.lanes
@@ -57,61 +54,56 @@ class _Pairs:
 
     def play(self, steps: int, seeds: list[Iterator[int]]) -> None:
         """Make steps, until an episode has no seed or it takes long."""
-        lanes, ended, clock, until = self.lanes, self.ended, time.monotonic, time.monotonic() + LONGEST
-        while self.made < steps:
-            starts = {lane: next(seeds[lane], -1) for lane in lanes if ended[lane]} if True in ended else {}
-            if -1 in starts.values() or (self.made and clock() > until):
-                return
-            going: Sequence[int] = [lane for lane in lanes if lane not in starts] if starts else lanes
-            at = self.made * len(lanes)
-            self.act(going, at)
-            self.step(going, at)
-            for lane, seed in starts.items():
-                self.actions[at + lane] = self.took[lane]
-                self.observations[at + lane] = self.reset(lane, seed)
-                self.now[lane] = self.observations[at + lane]
-                self.reward[lane], self.terminated[lane], self.truncated[lane] = 0.0, False, False
-                self.ended[lane], self.fresh[lane] = False, True
-            self.made += 1
+        starts, clock, until = self.starts, time.monotonic, time.monotonic() + LONGEST
+        with contextlib.ExitStack() as stack:
+            lanes = [stack.enter_context(contextlib.closing(self.lane(lane))) for lane in range(self.lanes)]
+            for lane in lanes:
+                next(lane)
+            while self.made < steps:
+                for number in starts:
+                    starts[number] = next(seeds[number], -1)
+                if -1 in starts.values() or (self.made and clock() > until):
+                    return
+                for lane in lanes:
+                    next(lane)
+                self.made += 1
 
-    def act(self, going: Sequence[int], at: int) -> None:
-        """Let every lane learn, and those that go on select an action."""
-        see, take, read, agents, actions = self.see, self.take, self.read, self.agents, self.actions
-        before, took, now, fresh = self.before, self.took, self.now, self.fresh
-        for lane in self.lanes:
-            if not fresh[lane]:
-                reward, terminated, truncated = self.reward[lane], self.terminated[lane], self.truncated[lane]
-                agents[lane].update(
-                    Transition(see(before[lane]), take(took[lane]), reward, see(now[lane]), terminated, truncated)
-                )
-        for lane in going:
-            actions[at + lane] = read(agents[lane].select_action(see(now[lane])))
-            took[lane], before[lane] = actions[at + lane], now[lane]
-
-    def step(self, going: Sequence[int], at: int) -> None:
-        """Take the actions."""
-        space, observations, take = self.seen_in, self.observations, self.take
-        for lane in going:
-            step = self.envs[lane].step(take(self.took[lane]))
-            observation, reward, terminated, truncated = step if type(step) is TimeStep else time_step(step)
-            if type(reward) is not float:
-                reward = spaces.as_number(reward, "the reward")
-            if type(terminated) is not bool:
-                terminated = spaces.as_flag(terminated, "terminated")
-            if type(truncated) is not bool:
-                truncated = spaces.as_flag(truncated, "truncated")
-            observations[at + lane] = spaces.as_entry(space, observation, "the observation")
-            self.now[lane], self.reward[lane] = observations[at + lane], reward
-            self.rewards[at + lane], self.fresh[lane] = reward, False
-            self.terminated[lane], self.truncated[lane] = terminated, truncated
-            if terminated or truncated:
-                self.flags[0][at + lane], self.flags[1][at + lane], self.ended[lane] = terminated, truncated, True
+    def lane(self, lane: int) -> Generator[None, None, None]:
+        """Prepare a lane, then make a step of it each time: the agent's, then the environment's."""
+        update, select, step = self.agents[lane].update, self.agents[lane].select_action, self.envs[lane].step
+        space, see, take, read = self.seen_in, _copier(self.seen_in), _copier(self.acts_in), _reader(self.acts_in)
+        actions, observations, rewards, starts = self.actions, self.observations, self.rewards, self.starts
+        before, took, now, reward, terminated, truncated = (
+            column[lane] if column.ndim > 1 else column[lane].item()
+            for column in (self.before, self.took, *self.outcome)
+        )
+        if terminated or truncated:
+            starts[lane] = -1
+        fresh = False  # an episode that has begun: there is nothing to learn from
+        try:
+            for at in range(lane, len(rewards), self.lanes):
+                yield
+                if not fresh:
+                    update(Transition(see(before), take(took), reward, see(now), terminated, truncated))
+                if lane in starts:
+                    actions[at], observations[at] = took, self.reset(lane, starts.pop(lane))
+                    now, reward, terminated, truncated, fresh = observations[at], 0.0, False, False, True
+                    continue
+                actions[at] = read(select(see(now)))
+                before, took = now, actions[at]
+                observations[at], reward, terminated, truncated = read_step(space, step(take(took)))
+                now, rewards[at], fresh = observations[at], reward, False
+                if terminated or truncated:
+                    self.flags[0][at], self.flags[1][at], starts[lane] = terminated, truncated, -1
+            yield
+        finally:
+            self.before[lane], self.took[lane] = before, took
 
     def reply(self) -> pb.AheadReply:
         """Give the lanes their state, and return what the steps yielded."""
-        self.env.ended(np.array(self.ended))
-        self.agent.last = np.array(self.before, self.seen_in.dtype), np.array(self.took, self.acts_in.dtype)
-        n = self.made * len(self.lanes)
+        self.env.ended(np.isin(np.arange(self.lanes), list(self.starts)))
+        self.agent.last = self.before, self.took
+        n = self.made * self.lanes
         terminated, truncated = (bytes(column[:n]) if any(column) else b"" for column in self.flags)
         return pb.AheadReply(
             steps=self.made,

@@ -293,18 +293,17 @@ class Copies(OneByOne, VectorEnvironment):
         self, lanes: Iterable[int], actions: Iterable[Any], observations: Array | list[int]
     ) -> tuple[list[float], list[bool], list[bool]]:
         """Take an action in each of these lanes, and fill in the observations; return the other columns."""
-        space, copies, as_entry = self._spec.observation, self._copies, spaces.as_entry
+        space, copies = self._spec.observation, self._copies
         rewards: list[float] = []
         terminated: list[bool] = []
         truncated: list[bool] = []
         lane = -1
         try:
             for k, (lane, action) in enumerate(zip(lanes, actions, strict=True)):
-                step = time_step(copies[lane].step(action))
-                observations[k] = as_entry(space, step.observation, "the observation")
-                rewards.append(spaces.as_number(step.reward, "the reward"))
-                terminated.append(spaces.as_flag(step.terminated, "terminated"))
-                truncated.append(spaces.as_flag(step.truncated, "truncated"))
+                observations[k], reward, end, cut = read_step(space, copies[lane].step(action))
+                rewards.append(reward)
+                terminated.append(end)
+                truncated.append(cut)
         except BaseException as e:
             blame(e, lane)
             raise
@@ -348,6 +347,19 @@ class Copies(OneByOne, VectorEnvironment):
 
 
 _abilities.of_copies(Copies, _abilities.ENVIRONMENT)
+
+
+def read_step(space: spaces.Space, answer: object) -> tuple[Any, float, bool, bool]:
+    """Return what a single copy's step answered, the observation as an entry of a column, or say what is wrong."""
+    observation, reward, terminated, truncated = answer if type(answer) is TimeStep else time_step(answer)
+    observation = spaces.as_entry(space, observation, "the observation")
+    if type(reward) is not float:
+        reward = spaces.as_number(reward, "the reward")
+    if type(terminated) is not bool:
+        terminated = spaces.as_flag(terminated, "terminated")
+    if type(truncated) is not bool:
+        truncated = spaces.as_flag(truncated, "truncated")
+    return observation, reward, terminated, truncated
 
 
 def time_step(answer: object) -> TimeStep:
@@ -407,6 +419,7 @@ class AgentLanes:
         self._begun = np.zeros(lanes, np.bool_)
         self._evaluates = np.zeros(lanes, np.bool_)  # lanes whose episode is one of an evaluation
         self._all_learn = False  # every lane has begun, and none is in an evaluation
+        # Columns, or lists where proceed leaves them. Nobody writes to them.
         self._observations = spaces.zeros(spec.observation, lanes)
         self._actions = spaces.zeros(spec.action, lanes)
         self.masks: NDArray[np.bool_] | None = None
@@ -420,7 +433,8 @@ class AgentLanes:
     @property
     def last(self) -> tuple[Array, Array]:
         """The observations that the lanes acted on last, and their actions. Nobody writes to them."""
-        return self._observations, self._actions
+        observation, action = self.spec.observation, self.spec.action
+        return np.asarray(self._observations, observation.dtype), np.asarray(self._actions, action.dtype)
 
     @last.setter
     def last(self, columns: tuple[Array, Array]) -> None:
@@ -428,35 +442,35 @@ class AgentLanes:
 
     def proceed(self, outcome: Steps) -> Array | list[int]:
         """Learn and act in every lane of single copies."""
-        agent, spec, space = self.agent, self.spec, self.spec.observation
+        agent, space, of_authors = self.agent, self.spec.observation, spaces.of_authors
         assert isinstance(agent, AgentCopies)
-        before, actions = (
-            column.tolist() if isinstance(of, Discrete) else column
-            for of, column in ((space, self._observations), (spec.action, self._actions.copy()))
-        )
+        before, took = _listed(space, self._observations), _listed(self.spec.action, self._actions)
         observations, rewards, terminated, truncated = outcome
+        acting: Sequence[int] = range(self.lanes)
         agent.update_each(
-            range(self.lanes),
-            spaces.of_authors(space, before),
-            spaces.of_authors(spec.action, actions),
+            acting,
+            of_authors(space, before),
+            of_authors(self.spec.action, took),
             rewards,
-            spaces.of_authors(space, observations),
+            of_authors(space, observations),
             terminated,
             truncated,
         )
-        acting: Sequence[int] = range(self.lanes)
-        seen = observations
+        seen: Any = observations
         if True in terminated or True in truncated:
             acting = [i for i in acting if not (terminated[i] or truncated[i])]
-            seen = [observations[i] for i in acting] if isinstance(observations, list) else observations[acting]
-        agent.select_each(acting, spaces.of_authors(space, seen), actions, greedy=False)
-        self._actions = np.array(actions, spec.action.dtype)
-        if acting:
-            self._see(ALL if len(acting) == self.lanes else np.array(acting), np.array(seen, space.dtype))
-        return actions
+            seen = before.copy()
+            for i in acting:
+                seen[i] = observations[i]
+            observations = [observations[i] for i in acting] if isinstance(observations, list) else observations[acting]
+        actions = took.copy()
+        agent.select_each(acting, of_authors(space, observations), actions, greedy=False)
+        self._observations, self._actions = seen, actions
+        return cast("Array | list[int]", actions)
 
     def step(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> Array:
         """Learn and act as the signals say. What it returns changes with the next call."""
+        self.last = self.last
         acting = among(self._learn(signals, seeds, outcome))
         if acting is not None:
             observations = outcome.observations[acting]
@@ -541,7 +555,7 @@ class AgentLanes:
         """Return the format of what the agent saves, the lane's last observation and action, and what it saves."""
         if not self._begun[lane]:
             raise NeedsReset("the lane has not begun a run", lane=lane)
-        last: bytes = self._observations[lane].tobytes() + self._actions[lane].tobytes()
+        last = b"".join(column[lane].tobytes() for column in self.last)
         state = _abilities.BY_NAME["save"].to_bytes(self.agent.save(lane))
         if state[:8] in (saved.ARRAYS, saved.PICKLE):
             return state[:8] + last + state[8:]
@@ -550,10 +564,10 @@ class AgentLanes:
     def load(self, lane: int, state: bytes) -> None:
         """Let a lane go on as the one that was saved."""
         form, state = state[:8], state[8:]
-        sizes = [c[lane].nbytes for c in (self._observations, self._actions)]
+        sizes = [c[lane].nbytes for c in self.last]
         if form not in (saved.ARRAYS, saved.PICKLE, saved.OTHER) or len(state) < sum(sizes):
             raise Error("this is not the state of a lane", lane=lane)
-        columns, at = [self._observations.copy(), self._actions.copy()], 0
+        columns, at = [c.copy() for c in self.last], 0
         for column, size in zip(columns, sizes, strict=True):
             entry = np.frombuffer(state[at : at + size], column.dtype)
             column[lane] = entry.reshape(column.shape[1:])
@@ -567,6 +581,11 @@ class AgentLanes:
     def close(self) -> None:
         """Free what the agent holds."""
         self.agent.close()
+
+
+def _listed(space: spaces.Space, column: Any) -> Any:
+    """Return a column as a list for `Discrete`."""
+    return column.tolist() if isinstance(space, Discrete) and not isinstance(column, list) else column
 
 
 def overrides(cls: type, base: type, method: str) -> bool:

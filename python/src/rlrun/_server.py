@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import struct
 import threading
@@ -102,13 +103,15 @@ class _EnvironmentInstance:
                 return pb.EnvironmentReply(error=failure(e), step=m.step)
         if out is None:
             return None
-        return pb.EnvironmentReply(
-            observations=spaces.to_bytes(out.observations),
-            rewards=struct.pack(f"<{n}d", *out.rewards),
-            terminated=bytes(out.terminated) if True in out.terminated else b"",
-            truncated=bytes(out.truncated) if True in out.truncated else b"",
-            step=m.step,
+        observations, rewards, terminated, truncated = out
+        reply = pb.EnvironmentReply(
+            observations=spaces.to_bytes(observations), rewards=_doubles(n).pack(*rewards), step=m.step
         )
+        if True in terminated:
+            reply.terminated = bytes(terminated)
+        if True in truncated:
+            reply.truncated = bytes(truncated)
+        return reply
 
     def models(self) -> pb.ModelsReply:
         with self.lock:
@@ -151,11 +154,12 @@ class _AgentInstance:
         observations = _entries(self.spec.observation, m.observations, n, "observations")
         if len(m.rewards) != 8 * n:
             raise BrokenProtocolError(f"rewards: column of {len(m.rewards)} bytes, want {8 * n}")
-        ends = [
-            _flags(data, n, name).tolist() if data else [False] * n
-            for data, name in ((m.terminated, "terminated"), (m.truncated, "truncated"))
-        ]
-        return Steps(observations, list(struct.unpack(f"<{n}d", m.rewards)), *ends)
+        terminated = truncated = [False] * n
+        if data := m.terminated:
+            terminated = _flags(data, n, "terminated").tolist()
+        if data := m.truncated:
+            truncated = _flags(data, n, "truncated").tolist()
+        return Steps(observations, list(_doubles(n).unpack(m.rewards)), terminated, truncated)
 
     def feedback(self, m: pb.AgentRequest) -> tuple[Signals, Seeds | None, TimeSteps]:
         n = self.lanes.lanes
@@ -551,6 +555,12 @@ def _numbers(dtype: str, data: bytes, lanes: int, name: str) -> NDArray[Any]:
     if len(data) != want:
         raise BrokenProtocolError(f"{name}: column of {len(data)} bytes, want {want}")
     return np.frombuffer(data, dtype)
+
+
+@functools.lru_cache
+def _doubles(n: int) -> struct.Struct:
+    """Return the format of a column of n rewards."""
+    return struct.Struct(f"<{n}d")
 
 
 def _signals(data: bytes, lanes: int, last: int) -> Signals:

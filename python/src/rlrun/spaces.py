@@ -6,6 +6,7 @@ A *column* holds a value per lane in one array: of shape ``(n,)`` for `Discrete`
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import operator
@@ -214,9 +215,9 @@ def to_bytes(column: Array | list[int]) -> bytes:
     Integers, which are int64 here, take as few of 1, 2, 4 and 8 bytes as hold all of them; a first byte says how many.
     """
     if isinstance(column, list):
-        largest = max(*column, -1 - min(column))  # there is a lane at least
-        size = _size(largest)
-        return struct.pack(f"<B{len(column)}{_CODES[size]}", size, *column)
+        largest, least = max(column), min(column)  # there is a lane at least
+        size = _size(max(largest, -1 - least))
+        return _integers(size, len(column)).pack(size, *column)
     if column.dtype.kind != "i":
         return (column if _LITTLE else column.astype(column.dtype.newbyteorder("<"))).tobytes()
     largest = max(int(column.max()), -1 - int(column.min())) if column.size else 0
@@ -230,6 +231,12 @@ _CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 """The formats of integers of so many bytes."""
 
 
+@functools.lru_cache
+def _integers(size: int, n: int) -> struct.Struct:
+    """Return the format of a column of n integers."""
+    return struct.Struct(f"<B{n}{_CODES[size]}")
+
+
 def _size(largest: int) -> int:
     return 1 if largest < 1 << 7 else next(n for n in (2, 4, 8) if largest < 1 << (8 * n - 1))
 
@@ -238,7 +245,8 @@ def entries(space: Space, data: bytes, lanes: int, name: str) -> Array | list[in
     """Return the column that crossed a process boundary: a list for `Discrete`, whose few entries it serves faster."""
     if not isinstance(space, Discrete) or len(data) == 0 or len(data) != 1 + lanes * data[0] or data[0] not in _CODES:
         return from_bytes(space, data, lanes, name)  # which says what is wrong
-    return list(struct.unpack_from(f"<{lanes}{_CODES[data[0]]}", data, 1))
+    _, *column = _integers(data[0], lanes).unpack(data)
+    return column
 
 
 def blank(space: Space, lanes: int) -> Array | list[int]:
@@ -261,13 +269,14 @@ def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:
 
 def as_entry(space: Space, value: Any, name: str) -> Any:
     """Return what a single copy answered as an entry of a column, or say what is wrong with it."""
-    if type(value) is np.ndarray and value.dtype == space.dtype and value.shape == space.shape:
+    if isinstance(space, Discrete):
+        if isinstance(value, (int, np.integer)):
+            number = int(value)
+            if not -(2**63) <= number < 2**63:
+                raise InvalidAnswer(f"{name} is {number}, which is not in {space}")
+            return number
+    elif type(value) is np.ndarray and value.dtype == space.dtype and value.shape == space.shape:
         return value
-    if isinstance(value, (int, np.integer)) and isinstance(space, Discrete):
-        number = int(value)
-        if not -(2**63) <= number < 2**63:
-            raise InvalidAnswer(f"{name} is {number}, which is not in {space}")
-        return number
     return convert(space.dtype, as_array(value, space.shape, name), name)
 
 
