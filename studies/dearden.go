@@ -81,7 +81,7 @@ func dearden(s *study) error {
 	}
 	s.table(head, rows)
 	for _, env := range s.Meta.Environments {
-		figure, err := plots.NewFigure(s.Summary, env, result.Reward, plots.Config{
+		figure, err := plots.NewFigure(s.Summary, env, result.Reward, plots.Config{Smooth: 1,
 			Title:  fmt.Sprintf("%s: reward of a step, mean over %d steps and %d runs", env, s.Meta.Grid[0], s.Meta.Runs),
 			Agents: slices.DeleteFunc(slices.Clone(drawn[env]), func(a string) bool { return !slices.Contains(s.Meta.Agents, a) }),
 		})

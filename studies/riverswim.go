@@ -156,7 +156,7 @@ func (s *study) riverFigures() error {
 		from, _ := slices.BinarySearch(l.X, 50)
 		l.X, l.Y, l.Low, l.High = l.X[from:], l.Y[from:], l.Low[from:], l.High[from:]
 	}
-	o := plots.Config{Title: "RiverSwim: how much the rules explore, pessimistic prior"}
+	o := plots.Config{Title: "RiverSwim: how much the rules explore, pessimistic prior", Smooth: 1}
 	for _, rule := range []string{"Algorithm 2", "pairwise U"} {
 		for _, g := range riverGammas {
 			o.Agents = append(o.Agents, fmt.Sprintf("%s, γ=%s, pessimistic", rule, g))

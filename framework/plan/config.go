@@ -228,9 +228,10 @@ func (p *Plan) limits(c Cell, usual int, limit func(Limits) *int) (environment, 
 
 // Report says how results are drawn.
 type Report struct {
-	// Smooth is the width, in grid points, of the moving average drawn in plots.
-	// Files keep the unsmoothed values. Default: 1, no smoothing.
-	Smooth int `json:"smooth,omitempty" jsonschema:"minimum=1,default=1"`
+	// Smooth is the width, in grid points, of the moving average drawn in plots; 1 is none.
+	// Files keep the unsmoothed values. Default: a twentieth of the points for metrics
+	// that are means over steps, and none for others.
+	Smooth int `json:"smooth,omitempty" jsonschema:"minimum=1"`
 	// Axis is the axis of steps in plots: log or linear. Default: by the
 	// spacing of the grid.
 	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`

@@ -49,8 +49,9 @@ type pageData struct {
 	Agents       []string      `json:"agents"`
 	Environments []string      `json:"environments"`
 	Metrics      []pageMetric  `json:"metrics"`
-	Axis         string        `json:"axis"`  // what Steps counts
-	Steps        []int         `json:"steps"` // of grid points
+	Points       int           `json:"points"` // of the grid
+	Axis         string        `json:"axis"`   // what Steps counts
+	Steps        []int         `json:"steps"`  // of grid points
 	Log          bool          `json:"log"`
 	OK           [][]int       `json:"ok"` // runs, by environment and agent
 	Rows         []pageRows    `json:"rows"`
@@ -93,6 +94,7 @@ type pageMetric struct {
 	Axis   string        `json:"axis"`
 	Text   string        `json:"text"`
 	Better int           `json:"better"` // 1: higher, -1: lower, 0: neither
+	Width  int           `json:"width"`  // grid points over which curves are averaged
 }
 
 // pageRows sums up one metric in one environment: a number an agent.
@@ -218,7 +220,7 @@ func newPageData(s *result.Summary, page Page) *pageData {
 	meta := &s.Meta
 	d := &pageData{
 		Name: meta.Name, Planned: meta.Runs, Notices: notices(s, page), Agents: orEmpty(meta.Agents), Environments: orEmpty(meta.Environments),
-		Log: plots.IsLog(meta.Grid), Axis: meta.Axis(), Metrics: []pageMetric{}, Steps: []int{}, OK: [][]int{}, Rows: []pageRows{}, Curves: []pageCurves{},
+		Log: plots.IsLog(meta.Grid), Axis: meta.Axis(), Metrics: []pageMetric{}, Points: len(meta.Grid), Steps: []int{}, OK: [][]int{}, Rows: []pageRows{}, Curves: []pageCurves{},
 		Sweeps: orEmpty(page.Sweeps), Choices: []pageChoices{}, Live: page.Live, Optimum: []*float64{}, Failures: []pageFailure{},
 	}
 	environment, agent, at := indices(meta.Environments), indices(meta.Agents), map[result.Metric]int{}
@@ -232,7 +234,7 @@ func newPageData(s *result.Summary, page Page) *pageData {
 			if _, seen := at[m]; !seen {
 				at[m] = len(d.Metrics)
 				def := meta.Define(m)
-				d.Metrics = append(d.Metrics, pageMetric{m, plots.Capital(def.Title), def.Axis, def.Text, better(def)})
+				d.Metrics = append(d.Metrics, pageMetric{m, plots.Capital(def.Title), def.Axis, def.Text, better(def), plots.Width(def, page.Smooth, len(meta.Grid))})
 			}
 		}
 	}

@@ -20,9 +20,9 @@ type Config struct {
 	Agents []string // default: all
 	Labels []string // of Agents in the legend; default: their own
 	// Smooth is the number of grid points in the moving average of a metric that
-	// is not cumulative; 0 and 1 are none. The band is the mean of the bands of
-	// the averaged points. So it is no narrower than the band of the average
-	// itself.
+	// is not cumulative. 1 is none, 0 a twentieth of the points. The band is the
+	// mean of the bands of the averaged points. So it is no narrower than the band
+	// of the average itself.
 	Smooth int
 	// LogX forces a logarithmic or linear axis of steps; nil means the one on
 	// which the recording grid is even.
@@ -49,6 +49,9 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Conf
 	f := &Figure{Title: opts.Title, XLabel: s.Meta.Axis(), YLabel: def.Axis, LogX: IsLog(s.Meta.Grid)}
 	if f.Title == "" {
 		f.Title = fmt.Sprintf("%s: %s", environment, def.Title)
+	}
+	if Width(def, opts.Smooth, len(s.Meta.Grid)) > 1 {
+		f.YLabel += " (moving average)"
 	}
 	if s.Mixed != "" {
 		f.Title += " (mixed programs)"
@@ -193,6 +196,17 @@ func quantileLines(lines []Line) []Line {
 	return []Line{most, half}
 }
 
+// Width is the number of points, of n, over which a curve of a metric is averaged. For smooth see Config.
+func Width(def *metric.Definition, smooth, n int) int {
+	switch {
+	case def.Cumulative() || smooth == 0 && def.Value != metric.Mean:
+		return 1
+	case smooth == 0:
+		return max(1, n/20)
+	}
+	return smooth
+}
+
 func NewLine(label string, c *result.Curve, def *metric.Definition, smooth, limit int) Line {
 	n := len(c.Steps)
 	l := Line{Label: label, X: make([]float64, n),
@@ -211,9 +225,7 @@ func NewLine(label string, c *result.Curve, def *metric.Definition, smooth, limi
 		if def.Sparse {
 			bridge(*ys)
 		}
-		if !def.Cumulative() {
-			*ys = movingAverage(*ys, widths, smooth)
-		}
+		*ys = movingAverage(*ys, widths, Width(def, smooth, n))
 		*ys = thin(*ys, widths, limit, def.Cumulative())
 	}
 	l.X = thin(l.X, widths, limit, true)

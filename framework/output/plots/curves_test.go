@@ -96,7 +96,7 @@ func TestIsLog(t *testing.T) {
 func TestNewFigure(t *testing.T) {
 	s := outputtest.Demo(t, []string{"a", "b", "c"}, 1000, 50, 5, true)
 	const env = "bernoulli-bandit, 16 arms"
-	f := must.Get(NewFigure(s, env, result.Reward, Config{}))(t)
+	f := must.Get(NewFigure(s, env, result.Reward, Config{Smooth: 1}))(t)
 	if len(f.Lines) != 3 || !f.LogX || len(f.Levels) != 1 || f.Levels[0].Y != 0.941 || f.YLabel != "mean reward per step" {
 		t.Errorf("got %d lines, log %v, levels %v, y %q", len(f.Lines), f.LogX, f.Levels, f.YLabel)
 	}
@@ -116,6 +116,24 @@ func TestNewFigure(t *testing.T) {
 		if _, err := call(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// By default a point stands for a twentieth of the grid where a run is the mean of its curve.
+func TestDefaultSmoothing(t *testing.T) {
+	s := outputtest.Demo(t, []string{"a"}, 1000, 50, 5, false)
+	for m, want := range map[result.Metric]int{result.Reward: 2, result.Regret: 1, result.EvaluationReturn: 1} {
+		if got := Width(s.Meta.Define(m), 0, 50); got != want {
+			t.Errorf("%s: %d points", m, got)
+		}
+	}
+	f := must.Get(NewFigure(s, "gaussian-bandit", result.Reward, Config{}))(t)
+	c := s.Curve("gaussian-bandit", "a", result.Reward)
+	n := len(c.Steps)
+	late, earlier := float64(c.Steps[n-1]-c.Steps[n-2]), float64(c.Steps[n-2]-c.Steps[n-3])
+	want := (late*c.Mean[n-1] + earlier*c.Mean[n-2]) / (late + earlier)
+	if got := f.Lines[0].Y[n-1]; math.Abs(got-want) > 1e-12 || f.YLabel != "mean reward per step (moving average)" {
+		t.Errorf("got %v, want %v; y %q", got, want, f.YLabel)
 	}
 }
 

@@ -728,7 +728,7 @@
     const def = D.metrics[m];
     choose($("beside"), [{ title: "nothing", value: "" }, ...D.metrics.map((d, i) => ({ title: d.title, value: String(i) })).filter((_, i) => i !== m && hasCurves(i))], state.beside);
     state.beside = $("beside").value;
-    $("curves-text").textContent = `${def.title} over ${D.axis}: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.${D.curves.some((c) => c.live) ? " Dotted lines that end in a ring are means of runs that are not finished; they are in no other number." : ""}`;
+    $("curves-text").textContent = `${def.title} over ${D.axis}: means over runs${def.width > 1 ? `, averaged over the last ${def.width} of ${D.points} points` : ""}${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.${D.curves.some((c) => c.live) ? " Dotted lines that end in a ring are means of runs that are not finished; they are in no other number." : ""}`;
     drawLegend("curves");
     $("bands").disabled = slot.size > mostBands;
     $("bands").parentElement.title = slot.size > mostBands ? `More than ${mostBands} bands hide each other: only the line that you point at has one.` : "";
