@@ -242,6 +242,18 @@ func (c *Component) checkActors(list string) error {
 	return nil
 }
 
+// inParams says whether parameters have a value at a path.
+func inParams(params json.RawMessage, path []string) bool {
+	for _, key := range path {
+		var inside map[string]json.RawMessage
+		if json.Unmarshal(params, &inside) != nil || inside[key] == nil {
+			return false
+		}
+		params = inside[key]
+	}
+	return true
+}
+
 // sweep returns the component once a combination of its swept values, the last
 // key (in alphabetical order) changing fastest.
 func (c Component) sweep() ([]Component, error) {
@@ -263,6 +275,9 @@ func (c Component) sweep() ([]Component, error) {
 				return nil, At(fmt.Errorf("%s equals %s, the value at [%d]: leave one out", v, values[j], j), "sweep", key, i)
 			}
 			first[meaning(v)] = i
+		}
+		if inParams(c.Params, SweptPath(key)) {
+			return nil, At(errors.New("replaces what params sets: leave it out there"), "sweep", key)
 		}
 		for _, other := range keys[:i] {
 			a, b := SweptPath(other), SweptPath(key)

@@ -93,6 +93,10 @@ func TestCompileRefuses(t *testing.T) {
 		{"agents[0].sweep.exploration.commitment.scale: sets what exploration.commitment sets as well", func(c *Config) {
 			c.Agents[0].Sweep = sweep(`{"exploration.commitment":[{}],"exploration.commitment.scale":[1]}`)
 		}},
+		{"agents[0].sweep.policy.epsilon: replaces what params sets: leave it out there", func(c *Config) {
+			c.Agents[0].Params = json.RawMessage(`{"policy":{"kind":"epsilon-greedy","epsilon":0.3}}`)
+			c.Agents[0].Sweep = sweep(`{"policy.epsilon":[0.1]}`)
+		}},
 		{"record.grid: must be log, every or all, not \"often\"", func(c *Config) { c.Record.Grid = "often" }},
 		{"record.every: needs grid: every", func(c *Config) { c.Record.Every = 5 }},
 		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},

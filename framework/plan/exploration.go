@@ -83,8 +83,9 @@ type Commitment struct {
 	// weighted by their visits: quantile, or mean, rounded up, as in the definition of the
 	// paper. Default: quantile.
 	Statistic string `json:"statistic,omitempty" jsonschema:"enum=mean,enum=quantile,default=quantile"`
-	// Quantile selects, with counts, the quantile of the mixing times of states and
-	// actions, states weighted by their visits; 1 is the largest. Default: 0.9.
+	// Quantile is, with the estimator counts, the share of mixing times that are at most T. Each
+	// state and action has a mixing time, with the weight of the visits of its state. 1: T is the
+	// longest of them. Default: 0.9.
 	Quantile float64 `json:"quantile,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.9"`
 	// TV is the distance, in total variation, below which a deviation is
 	// forgotten. Default: 0.25.

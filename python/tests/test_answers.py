@@ -179,8 +179,16 @@ REAL_ANSWER = ([0.0, 0.0], 0.0, False, False)
         ((*REAL_ANSWER, {}, 1), "a tuple of 6"),
         (([0.0, 0.0], 0.0, False, {}), r"\(observation, reward, done, info\) as in gym before 0.26: return rlrun"),
         ((*REAL_ANSWER, "info"), "the fifth entry that step returned is a value of type str"),
-        (([0.0, 0.0], "1.5", False, False), "the reward is '1.5', must be a number"),
-        (([0.0, 0.0], None, False, False), "the reward is None, must be a number"),
+        (([0.0, 0.0], "1.5", False, False), r"the reward is '1.5', must be a number: return float\(x\)"),
+        (([0.0, 0.0], None, False, False), "the reward is None, must be a number: return a float, such as 0.0"),
+        (
+            ([0.0, 0.0], np.ones(1), False, False),
+            r"the reward is array\(\[1\.\]\), must be a number: return x\.item\(\)",
+        ),
+        (
+            ([0.0, 0.0], 0.0, np.array([False]), False),
+            r"terminated is array.* must be True or False: return x\.item\(\)",
+        ),
         (([0.0, 0.0], 1j, False, False), "the reward is 1j, must be a number"),
         (([0.0, 0.0], np.zeros(2), False, False), "the reward is .* must be a number"),
         (([0.0, 0.0], np.ma.masked, False, False), "the reward is masked, must be a number"),
@@ -203,8 +211,8 @@ def test_steps_that_are_refused(answer: Any, message: str) -> None:
     assert e.value.lane == 0
 
 
-@pytest.mark.parametrize("flag", [True, np.True_, np.array(True), np.array([True]), 1, np.int8(1)])
-@pytest.mark.parametrize("reward", [2, 2.0, np.float32(2), np.array(2), np.array([2.0])])
+@pytest.mark.parametrize("flag", [True, np.True_, np.array(True), 1, np.int8(1)])
+@pytest.mark.parametrize("reward", [2, 2.0, np.float32(2), np.array(2), np.array(2.0)])
 def test_steps_that_are_taken(flag: Any, reward: Any) -> None:
     for answer in (
         rlrun.TimeStep([1, 0], reward, flag),

@@ -301,12 +301,12 @@ def test_params_of_mappings() -> None:
         ClassPlugin(Keyed)
 
 
-@pytest.mark.parametrize("reward", [np.float32(1.5), np.array([2]), np.int64(3)])
+@pytest.mark.parametrize("reward", [np.float32(1.5), np.array(2), np.int64(3)])
 def test_rewards_are_numbers(reward: object) -> None:
     assert spaces.as_number(reward, "the reward") == float(np.asarray(reward).item())
 
 
-@pytest.mark.parametrize("reward", [None, "1", np.array("1"), [1, 2], np.array(1j)])
+@pytest.mark.parametrize("reward", [None, "1", np.array("1"), [1, 2], np.array(1j), np.array([2])])
 def test_rewards_that_are_none(reward: object) -> None:
     with pytest.raises(rlrun.InvalidAnswer, match=r"the reward is .*, must be a number"):
         spaces.as_number(reward, "the reward")

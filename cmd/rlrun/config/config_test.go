@@ -126,6 +126,7 @@ func TestContent(t *testing.T) {
 		{"1e400", "runs: 1e400\nsteps: 1\n" + rest, "exp.yaml:1: runs: 1e400 is beyond the range of numbers (about 1e-308 to 1e308)"},
 		{"negative runs", "runs: -3\nsteps: 1\n" + rest, "exp.yaml:1: runs: must be at least 1, not -3"},
 		{"quoted number", "runs: 1\nsteps: '12'\n" + rest, `exp.yaml:2: steps: must be a whole number, not the text "12"; remove the quotes`},
+		{"ratio", "runs: 1\nsteps: 12/3\n" + rest, `exp.yaml:2: steps: must be a whole number, not the text "12/3"; write it as a plain number`},
 		{"fraction", "runs: 1\nsteps: 1.5\n" + rest, "exp.yaml:2: steps: must be a whole number, not the number 1.5"},
 		{"no value", "runs: 1\nsteps:\n" + rest, "exp.yaml:2: steps: has no value; give it one or remove the key"},
 		{"negative seed", "seed: -1\nruns: 1\nsteps: 1\n" + rest, "exp.yaml:1: seed: must be at least 0, not -1"},

@@ -187,7 +187,10 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 		hint := ""
 		if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!str" && slices.ContainsFunc(k.Want, func(w string) bool { return w == "integer" || w == "number" }) {
 			if _, ok := new(big.Rat).SetString(node.Value); ok {
-				hint = "; remove the quotes"
+				hint = "; write it as a plain number"
+				if node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+					hint = "; remove the quotes"
+				}
 			}
 		}
 		return one("must be %s, not %s%s", typeNames(k.Want), got, hint)

@@ -467,6 +467,8 @@ class Bridge(Environment):
         self._info = info
         if type(reward) is not float:
             check_reward(reward)
+            if isinstance(reward, np.ndarray) and reward.size == 1:
+                reward = reward.item()  # Gymnasium only warns of it
         if type(terminated) is not bool or type(truncated) is not bool:
             with advice():
                 terminated, truncated = (

@@ -345,7 +345,7 @@ def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = Fals
 
 
 def as_number(value: Any, name: str) -> float:
-    """Return what a single copy answered as a number, or say what is wrong with it: an array may have one."""
+    """Return what a single copy answered as a number, or say what is wrong with it: an array without axes is one."""
     if isinstance(value, (float, int)):
         try:
             return float(value)
@@ -355,8 +355,9 @@ def as_number(value: Any, name: str) -> float:
         array = any_array(value, name)
     except InvalidAnswer:
         array = np.empty(0)
-    if array.size != 1:
-        raise InvalidAnswer(f"{name} is {shown(value)}, must be a number") from None
+    if array.shape:
+        cure = "x.item()" if array.size == 1 else "float(x)" if isinstance(value, str) else "a float, such as 0.0"
+        raise InvalidAnswer(f"{name} is {shown(value)}, must be a number: return {cure}") from None
     return float(array.item())
 
 
@@ -367,12 +368,13 @@ def as_numbers(values: Any, lanes: int, name: str) -> NDArray[np.float64]:
 
 
 def as_flag(value: Any, name: str) -> bool:
-    """Return what a single copy answered as a flag, or say what is wrong with it: an array may have one."""
+    """Return what a single copy answered as a flag, or say what is wrong with it: an array without axes is one."""
     if type(value) is bool:
         return value
     array = np.asarray(value) if isinstance(value, (numbers.Integral, np.bool_)) or hasattr(value, "dtype") else None
-    if array is None or array.size != 1 or np.ma.is_masked(value) or not _flags(array):
-        raise InvalidAnswer(f"{name} is {shown(value)}, a {type(value).__name__}: must be True or False")
+    if array is None or array.shape or np.ma.is_masked(value) or not _flags(array):
+        cure = ": return x.item()" if array is not None and array.size == 1 and _flags(array) else ""
+        raise InvalidAnswer(f"{name} is {shown(value)}, a {type(value).__name__}: must be True or False{cure}")
     return bool(array.item())
 
 

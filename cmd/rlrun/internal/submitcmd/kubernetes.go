@@ -82,7 +82,7 @@ func (s *submission) checkSize() error {
 func (kubernetes) files(s *submission) []file {
 	data := map[string]any{
 		"Label": s.label(), "ConfigName": configName, "Config": s.config, "ConfigMount": configMount, "ResultsMount": resultsMount, "Out": s.inClaim(),
-		"Tasks": s.Tasks, "Parallelism": min(s.Tasks, cmp.Or(s.AtOnce, s.Tasks)), "Seconds": int(s.Time.Seconds()), "Cpus": fmt.Sprint(s.Cpus),
+		"Tasks": s.Tasks, "Parallelism": min(s.Tasks, cmp.Or(s.AtOnce, s.Tasks)), "Seconds": max(0, int(s.Time.Seconds())), "Cpus": fmt.Sprint(s.Cpus),
 		"Image": s.Image, "Program": literal(s.Rlrun), "Claim": s.Claim, "Mixed": s.Mixed, "Variables": config.Variables(), "Yes": s.Yes,
 	}
 	return []file{render("kubernetes", "job.yaml", data), render("kubernetes", "report.yaml", data)}

@@ -50,7 +50,7 @@ func (parallel) files(s *submission) []file {
 	}
 	data := map[string]any{
 		"Shards": strings.Join(numbers, " "), "WorkDir": quote(s.WorkDir), "Run": s.run(fmt.Sprintf(`"$shard/%d"`, s.Tasks), strconv.Itoa(s.Cpus)),
-		"Jobs": jobs, "JobLog": quote(s.path("parallel.log")), "Seconds": int(s.Time.Seconds()),
+		"Jobs": jobs, "JobLog": quote(s.path("parallel.log")), "Seconds": max(0, int(s.Time.Seconds())),
 		"Staged": s.Staged, "Decide": s.decide(), "Open": cli.StatusOpen, "Report": s.report(),
 	}
 	if s.Hosts != "" {

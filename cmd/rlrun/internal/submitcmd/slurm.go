@@ -140,8 +140,8 @@ func (slurm) files(s *submission) (files []file) {
 // nextStage is the command line that submits the shards of the next stage.
 func (s *submission) nextStage() string {
 	flags := []string{"--missing", "--to", "slurm", "--rlrun", s.Rlrun, "--cpus", strconv.Itoa(s.Cpus)}
-	if s.Time > 0 {
-		flags = append(flags, "--time", s.Time.String())
+	if s.Time != 0 {
+		flags = append(flags, "--time", (*timeLimit)(&s.Time).String())
 	}
 	if s.AtOnce > 0 {
 		flags = append(flags, "--at-once", strconv.Itoa(s.AtOnce))
@@ -152,15 +152,21 @@ func (s *submission) nextStage() string {
 	return s.command("submit", flags...)
 }
 
-// timeLimit is a flag's value: a time as Go or as Slurm writes it.
+// timeLimit is a flag's value: a time as Go or as Slurm writes it. It may be unlimited.
 type timeLimit time.Duration
+
+// unlimited asks for no time limit, and 0 for the scheduler's.
+const unlimited = -time.Second
 
 var slurmTimes = regexp.MustCompile(`^(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,9}))?(?::([0-9]{1,9}))?$`)
 
 // Set reads 1h30m, or Slurm's forms: minutes, minutes:seconds, hours:minutes:seconds,
-// days-hours, days-hours:minutes and days-hours:minutes:seconds.
+// days-hours, days-hours:minutes and days-hours:minutes:seconds. UNLIMITED, INFINITE and 0 are no limit.
 func (t *timeLimit) Set(text string) error {
 	d, err := time.ParseDuration(text)
+	if upper := strings.ToUpper(text); upper == "UNLIMITED" || upper == "INFINITE" {
+		d, err = 0, nil
+	}
 	if found := slurmTimes.FindStringSubmatch(text); err != nil && found != nil {
 		unit := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
 		parts := found[1:]
@@ -182,7 +188,10 @@ func (t *timeLimit) Set(text string) error {
 		d, err = time.Duration(total)*time.Second, nil
 	}
 	if err != nil {
-		return errors.New("must be a duration such as 1h30m, or a time as Slurm writes it: 90 (minutes), 90:30, 1:30:00, 2-12 (days and hours), 2-12:30 or 2-12:30:00")
+		return errors.New("must be a duration such as 1h30m, or a time as Slurm writes it: 90 (minutes), 90:30, 1:30:00, 2-12 (days and hours), 2-12:30, 2-12:30:00 or UNLIMITED")
+	}
+	if d == 0 {
+		d = unlimited
 	}
 	*t = timeLimit(d)
 	return nil
@@ -193,8 +202,11 @@ const longest = 10 * 365 * 24 * time.Hour
 
 // String is empty for none.
 func (t *timeLimit) String() string {
-	if *t == 0 {
+	switch time.Duration(*t) {
+	case 0:
 		return ""
+	case unlimited:
+		return "UNLIMITED"
 	}
 	return time.Duration(*t).String()
 }
@@ -202,10 +214,10 @@ func (t *timeLimit) String() string {
 // Type is the word for it in a usage text.
 func (t *timeLimit) Type() string { return "time limit" }
 
-// slurmTime writes hours:minutes:seconds; nothing for no limit.
+// slurmTime writes hours:minutes:seconds; nothing for the scheduler's limit.
 func slurmTime(d time.Duration) string {
-	if d == 0 {
-		return ""
+	if d == 0 || d == unlimited {
+		return (*timeLimit)(&d).String()
 	}
 	seconds := int(d.Seconds())
 	return fmt.Sprintf("%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)

@@ -157,7 +157,7 @@ func New(app *host.App) *cobra.Command {
 	fs.StringVar(&s.To, "to", "", "`SCHEDULER`: slurm, kubernetes or parallel")
 	fs.IntVar(&s.Tasks, "tasks", 0, "number `N` of shards (default from a short measurement)")
 	fs.IntVar(&s.Cpus, "cpus", 1, "number `N` of cores, and so of workers, of each task")
-	fs.Var((*timeLimit)(&s.Time), "time", "time limit of each task, a `TIME` such as 2h, or as Slurm writes it: 90, 1:30:00 or 2-12 (default the scheduler's)")
+	fs.Var((*timeLimit)(&s.Time), "time", "time limit of each task, a `TIME` such as 2h, or as Slurm writes it: 90, 1:30:00, 2-12 or UNLIMITED (default the scheduler's)")
 	fs.IntVar(&s.AtOnce, "at-once", 0, "at most `K` tasks at a time; for parallel, on each machine (default any number; with parallel, one per core)")
 	fs.StringArrayVar(&s.Slurm, "slurm", nil, "option of sbatch, `KEY=VALUE` such as partition=cpu; may be repeated")
 	fs.StringVar(&s.Hosts, "hosts", "", "for parallel: `FILE` that lists machines to reach by ssh, one per line (parallel --sshloginfile)")
@@ -198,7 +198,7 @@ func (s *submission) checkFlags(cmd *cobra.Command) error {
 		return cli.Usagef("--cpus must be positive, not %d", s.Cpus)
 	case s.AtOnce < 0 || s.AtOnce == 0 && cmd.Flags().Changed("at-once"):
 		return cli.Usagef("--at-once must be positive, not %d", s.AtOnce)
-	case s.Time < time.Minute && (s.Time != 0 || cmd.Flags().Changed("time")):
+	case s.Time < time.Minute && s.Time != 0 && s.Time != unlimited:
 		return cli.Usagef("--time must be a minute or more, not %v", s.Time)
 	}
 	return nil
@@ -296,7 +296,7 @@ const (
 func (s *submission) setTasks(cmd *cobra.Command, x *run.Runner) error {
 	all := len(x.Plan.Cells) * x.Plan.Config.Runs
 	given := s.Tasks > 0
-	if given && s.Time == 0 {
+	if given && s.Time <= 0 {
 		s.Tasks = min(s.Tasks, all)
 		return nil
 	}
@@ -583,5 +583,5 @@ func (s *submission) decide() string { return quote(s.Rlrun, "decide", s.Dir) }
 
 // limit is the time before the end of a task at which it is told to stop.
 func (s *submission) limit() time.Duration {
-	return min(2*time.Minute, cmp.Or(s.Time, time.Hour)/4)
+	return min(2*time.Minute, cmp.Or(max(s.Time, 0), time.Hour)/4)
 }

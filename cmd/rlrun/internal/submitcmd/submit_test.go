@@ -87,14 +87,14 @@ func TestTimeLimits(t *testing.T) {
 	const day = 24 * time.Hour
 	for text, want := range map[string]time.Duration{
 		"2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "90": 90 * time.Minute, "90:30": 90*time.Minute + 30*time.Second, "1:30:00": 90 * time.Minute,
-		"36:00:00": 36 * time.Hour, "2-12": 2*day + 12*time.Hour, "2-12:30": 2*day + 12*time.Hour + 30*time.Minute, "1-0:0:1": day + time.Second, "0": 0, "365-0": 365 * day,
+		"36:00:00": 36 * time.Hour, "2-12": 2*day + 12*time.Hour, "2-12:30": 2*day + 12*time.Hour + 30*time.Minute, "1-0:0:1": day + time.Second, "0": unlimited, "0:00": unlimited, "UNLIMITED": unlimited, "infinite": unlimited, "365-0": 365 * day,
 	} {
 		var got timeLimit
 		if err := got.Set(text); err != nil || time.Duration(got) != want {
 			t.Errorf("%s: %v, %v, want %v", text, time.Duration(got), err, want)
 		}
 	}
-	for _, text := range []string{"", "2 h", "1:2:3:4", "1-", "-5", "1-2-3", "1.5", "2d", "99999-0", "999999999:00:00", "1e3", "UNLIMITED"} {
+	for _, text := range []string{"", "2 h", "1:2:3:4", "1-", "-5", "1-2-3", "1.5", "2d", "99999-0", "999999999:00:00", "1e3", "NONE"} {
 		var got timeLimit
 		if err := got.Set(text); err == nil {
 			t.Errorf("%q: %v", text, time.Duration(got))
