@@ -215,7 +215,7 @@ func (d *document) yaml(b block) error {
 	}
 	given := []string{"--runs", "1", "--steps", "1", "--quiet"}
 	if top["outputs"] == nil { // pictures take longer than the step
-		given = append(given, "--set", "outputs=[csv]")
+		given = append(given, "--set", "outputs=[csv]", "--set", "report={}")
 	}
 	if top["episodes"] != nil {
 		given = append(given, "--set", "episodes=1")

@@ -31,9 +31,6 @@ func (p *Plan) checkEffects() error {
 	discounted := func(a Component) bool { // the discount is the horizon of its exploration
 		return a.Exploration != nil && a.Exploration.Horizon == nil && a.Exploration.weighs()
 	}
-	makes := func(outputs ...string) bool { // all, if none is named
-		return len(c.Outputs) == 0 || slices.ContainsFunc(c.Outputs, func(o string) bool { return slices.Contains(outputs, o) })
-	}
 	err := cmp.Or(At(twice(c.Outputs), "outputs"), At(twice(c.Record.Metrics), "record", "metrics"), At(twice(c.Report.Metrics), "report", "metrics"))
 	if err != nil {
 		return err
@@ -65,9 +62,7 @@ func (p *Plan) checkEffects() error {
 		{c.Steps == 0 && c.Evaluate != nil && c.Evaluate.Every > 1, Path{"evaluate", "every"}, needs("give steps", "with steps: 0, as agents do not learn")},
 		{c.Evaluate != nil && c.Evaluate.Limit != 0 && c.Evaluate.Episodes == 0, Path{"evaluate", "limit"}, needs("give episodes", "on evaluations that count steps")},
 		{slices.Contains(c.Outputs, "comparisons") && c.Compare == nil, Path{"outputs"}, errors.New("comparisons is made if compare says how: leave it out, or give compare")},
-		{!makes("plots") && c.Report.Axis != "", Path{"report", "axis"}, needs("add plots to outputs", "on outputs without plots")},
-		{!makes("plots", "report") && c.Report.Smooth > 1, Path{"report", "smooth"}, needs("add plots or report to outputs", "on outputs without plots and report")},
-		{!makes("plots", "report") && len(c.Report.Metrics) > 0, Path{"report", "metrics"}, needs("add plots or report to outputs", "on outputs without plots and report")},
+		{len(c.Outputs) > 0 && !slices.Contains(c.Outputs, "plots") && c.Report.Axis != "", Path{"report", "axis"}, needs("add plots to outputs", "on outputs without plots")},
 		{c.Compare != nil && len(p.Agents) == 1, Path{"compare"}, needs("name a second agent", "with one agent")},
 		{c.Compare != nil && c.Compare.Until == "" && c.Compare.Block != defaultBlock, Path{"compare", "block"}, needs("give until: "+untilDecided, "without until")},
 	} {
