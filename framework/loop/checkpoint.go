@@ -21,9 +21,9 @@ import (
 type Checkpoint struct {
 	Step        int         // steps made, at least 1
 	Calls       int         // calls of the environment: steps and beginnings of episodes
-	Actions     []byte      // of all steps
-	Sum         uint64      // of all rewards and the last time step
-	Agent       []byte      // state of its lane, which has not learned the last time step
+	Actions     [][]byte    // of all steps of each actor
+	Sums        []uint64    // of all rewards and the last time step of each
+	Agent       []byte      // state of its lane, or of several actors, which has not learned the last time step
 	Numbers     []float64   // of the recorder
 	Counts      []int       // of the recorder
 	Recent      []float64   // returns of episodes
@@ -47,9 +47,9 @@ var ErrCheckpoint = errors.New("the run cannot go on from its checkpoint")
 // history is what is remembered of the lanes of a batch whose runs are kept.
 type history struct {
 	*batchRun
-	logs []logged
-	kept []int // steps of the last checkpoint
-	next int   // steps at which the next is due
+	logs []logged // of lanes
+	kept []int    // of runs: steps of the last checkpoint
+	next int      // steps at which the next is due
 	last time.Time
 }
 
@@ -57,6 +57,7 @@ type history struct {
 type logged struct {
 	actions []byte
 	sum     uint64
+	steps   int
 }
 
 func newHistory(x *batchRun) *history {
@@ -64,8 +65,7 @@ func newHistory(x *batchRun) *history {
 	if c == nil {
 		return nil
 	}
-	n := len(x.batch.Runs)
-	return &history{batchRun: x, logs: make([]logged, n), kept: make([]int, n), next: c.Steps, last: time.Now()}
+	return &history{batchRun: x, logs: make([]logged, len(x.returns)), kept: make([]int, len(x.batch.Runs)), next: c.Steps, last: time.Now()}
 }
 
 // Mix adds x to a sum (the multiplication of Fowler, Noll and Vo, and a shift).
@@ -90,7 +90,7 @@ func (h *history) step() {
 			one := h.actions.Actions.Lane(i)
 			s.actions = one.AppendBytes(s.actions)
 		}
-		h.logs[i] = logged{s.actions, Mix(s.sum, math.Float64bits(h.feedback.Rewards[i]))}
+		h.logs[i] = logged{s.actions, Mix(s.sum, math.Float64bits(h.feedback.Rewards[i])), s.steps + 1}
 	}
 }
 
@@ -103,6 +103,7 @@ func (h *history) stretch(lane int, actions []int64, rewards []float64) {
 	for k, a := range actions {
 		s.actions, s.sum = binary.AppendVarint(s.actions, a), Mix(s.sum, math.Float64bits(rewards[k]))
 	}
+	s.steps += len(actions)
 }
 
 // read takes the first action off a lane's log, into the columns.
@@ -174,13 +175,17 @@ func (h *history) keep(ctx context.Context) error {
 		if steps == h.kept[i] {
 			continue
 		}
-		state, err := vector.Save(ctx, h.batch.Agent, i)
+		first := i * h.actors
+		state, err := vector.Save(ctx, h.batch.Agent, first)
 		if err != nil {
-			return fmt.Errorf("agent: %w", inLane(i, fmt.Errorf("saving: %w", err)))
+			return fmt.Errorf("agent: %w", inLane(first, fmt.Errorf("saving: %w", err)))
 		}
-		began := int(h.episode[i]) + 1 - one(h.feedback.Terminated[i] || h.feedback.Truncated[i])
+		began := int(h.episode[first]) + 1 - one(h.feedback.Terminated[first] || h.feedback.Truncated[first])
 		l := &h.lanes[i]
-		c := &Checkpoint{Step: steps, Calls: steps + began, Actions: h.logs[i].actions, Sum: h.sum(i), Agent: state, Recent: l.recent}
+		c := &Checkpoint{Step: steps, Calls: h.logs[first].steps + began, Agent: state, Recent: l.recent}
+		for lane := first; lane < first+h.actors; lane++ {
+			c.Actions, c.Sums = append(c.Actions, h.logs[lane].actions), append(c.Sums, h.sum(lane))
+		}
 		for _, x := range h.numbers(i) {
 			c.Numbers = append(c.Numbers, *x)
 		}
@@ -202,10 +207,14 @@ func (h *history) keep(ctx context.Context) error {
 // numbers, counts and points are what changes in a lane of the recorder.
 func (r *recorder) numbers(i int) []*float64 {
 	s, w := &r.hot[i].sums, &r.lanes[i].window
-	return []*float64{
+	all := []*float64{
 		&s.window, &s.episode, &s.discounted, &s.weight, &r.hot[i].choices.regret, &w.Width, &w.Reward, &w.Total, &w.Discounted,
 		&w.Recent, &w.Gaps, &w.Optimal, &w.Gain, &w.Shortfall, &w.Explored, &w.Hold,
 	}
+	for lane := i * r.actors; lane < (i+1)*r.actors; lane++ {
+		all = append(all, &r.returns[lane])
+	}
+	return all
 }
 
 func (r *recorder) counts(i int) []*int {
@@ -241,7 +250,7 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 	if steps == 0 {
 		return 0, nil
 	}
-	refuse := func(i int, err error) error { return inLane(i, fmt.Errorf("%w: %w", ErrCheckpoint, err)) }
+	refuse := func(i int, err error) error { return inLane(i*h.actors, fmt.Errorf("%w: %w", ErrCheckpoint, err)) }
 	if err := h.replay(ctx, from, refuse); err != nil {
 		return 0, err
 	}
@@ -252,7 +261,7 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 		if !h.fits(i, c) {
 			return 0, refuse(i, errors.New("it is of another recorder"))
 		}
-		if err := vector.Load(ctx, h.batch.Agent, i, c.Agent); err != nil {
+		if err := vector.Load(ctx, h.batch.Agent, i*h.actors, c.Agent); err != nil {
 			return 0, refuse(i, fmt.Errorf("loading the agent: %w", err))
 		}
 		numbers, counts, points := h.numbers(i), h.counts(i), h.points(i)
@@ -292,7 +301,11 @@ func (h *history) fits(i int, c *Checkpoint) bool {
 	for k, x := range was.counts(0) {
 		*x = c.Counts[k]
 	}
-	l, done, at := &was.lanes[0], 0, c.Step
+	l, done, at, steps, ended := &was.lanes[0], 0, c.Step, 0, 0
+	for lane := i * h.actors; lane < (i+1)*h.actors; lane++ { // those after the run's last step do not count
+		steps, ended = steps+h.logs[lane].steps, ended+int(h.episode[lane])
+	}
+	of := func(counted, made int) bool { return counted <= made && made < counted+h.actors }
 	if h.batch.Episodes > 0 {
 		at = l.episodes
 	}
@@ -300,29 +313,35 @@ func (h *history) fits(i int, c *Checkpoint) bool {
 		done++
 	}
 	other := func(points []float64) bool { return len(points) != done }
-	return was.hot[0].steps == c.Step && l.point == done && l.episodes == int(h.episode[i]) && !slices.ContainsFunc(c.Curves, other) &&
+	return was.hot[0].steps == c.Step && of(c.Step, steps) && l.point == done && of(l.episodes, ended) && !slices.ContainsFunc(c.Curves, other) &&
 		len(c.Recent) == min(l.episodes, cap(h.lanes[i].recent))
 }
 
 // replay makes the calls of the environment again, and begins the runs that have none. The columns are left as after
 // the last call of each lane.
 func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(int, error) error) error {
-	b, in, n := h.batch, h.actions, len(from)
-	calls, steps, left, last := make([]int, n), make([]int, n), make([][]byte, n), make([]vector.Signal, n)
+	b, in, n := h.batch, h.actions, len(h.logs)
+	calls, left, last := make([]int, n), make([][]byte, n), make([]vector.Signal, n)
+	for i, c := range from {
+		switch {
+		case c == nil:
+		case len(c.Actions) != h.actors || len(c.Sums) != h.actors:
+			return refuse(i, fmt.Errorf("it is of %d actors", len(c.Actions)))
+		default:
+			copy(left[i*h.actors:], c.Actions)
+		}
+	}
 	due, points := []int(nil), make([]int, n)
 	for call := 0; ; call++ {
 		if err := context.Cause(ctx); call%64 == 0 && err != nil {
 			return err
 		}
 		going := false
-		for i, c := range from {
-			ended := h.feedback.Terminated[i] || h.feedback.Truncated[i]
+		for i := range h.logs {
+			c, ended := from[i/h.actors], h.feedback.Terminated[i] || h.feedback.Truncated[i]
 			switch {
 			case calls[i] == 0:
 				in.Signals[i] = vector.NewRun
-				if c != nil {
-					left[i] = c.Actions
-				}
 			case c == nil || calls[i] == c.Calls:
 				in.Signals[i] = vector.Idle
 				continue
@@ -332,10 +351,9 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 			default:
 				var err error
 				if left[i], err = h.read(i, left[i]); err != nil {
-					return refuse(i, err)
+					return refuse(i/h.actors, err)
 				}
 				in.Signals[i] = vector.Continue
-				steps[i]++
 			}
 			calls[i]++
 			last[i], going = in.Signals[i], true
@@ -345,7 +363,7 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 		}
 		if err := stepEnvironment(ctx, b.Environment, &h.spec, in, &h.feedback.TimeSteps); err != nil {
 			err = fmt.Errorf("environment, call %d, from a checkpoint: %w", call+1, err)
-			if lane, ok := errors.AsType[*vector.LaneError](err); ok && from[lane.Lane] != nil { // it took these actions before
+			if lane, ok := errors.AsType[*vector.LaneError](err); ok && from[lane.Lane/h.actors] != nil { // it took these actions before
 				err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
 			}
 			return err
@@ -358,7 +376,7 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 		}
 		due = due[:0]
 		for i, s := range in.Signals {
-			at := steps[i]
+			at := h.logs[i].steps
 			if b.Episodes > 0 {
 				at = int(h.episode[i]) + one(h.feedback.Terminated[i] || h.feedback.Truncated[i])
 			}
@@ -371,9 +389,10 @@ func (h *history) replay(ctx context.Context, from []*Checkpoint, refuse func(in
 			return err
 		}
 	}
-	for i, c := range from {
-		if c != nil && (steps[i] != c.Step || len(left[i]) > 0 || h.sum(i) != c.Sum) {
-			return refuse(i, errors.New("the environment, which got the same actions and seeds, took another course"))
+	for i := range h.logs {
+		run := i / h.actors
+		if c := from[run]; c != nil && (len(left[i]) > 0 || h.sum(i) != c.Sums[i%h.actors]) {
+			return refuse(run, errors.New("the environment, which got the same actions and seeds, took another course"))
 		}
 		if h.feedback.Signals[i] = last[i]; last[i] == vector.NewRun && b.Start != nil {
 			h.feedback.Signals[i] = vector.NewEpisode // the agents are there

@@ -115,7 +115,16 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 		},
 		"alone, in episodes": func(runs []int) Batch {
 			b := sailing(t, runs, steps, EveryGrid(4, 15))
-			b.Episodes, b.Evaluation.Every = 15, 30
+			b.Episodes, b.Evaluation.Every = 15, 4
+			return b
+		},
+		"actors": func(runs []int) Batch {
+			b, _ := acting(t, runs, 3, steps, nil)
+			return b
+		},
+		"actors, in episodes": func(runs []int) Batch {
+			b, _ := acting(t, runs, 4, steps, nil)
+			b.Episodes, b.Grid = 12, EveryGrid(5, 12)
 			return b
 		},
 	} {
@@ -172,14 +181,16 @@ func TestRunsRefuseCheckpoints(t *testing.T) {
 		spoil func(*Checkpoint)
 	}{
 		"another course": {0.5, func(*Checkpoint) {}},
-		"an action less": {0, func(c *Checkpoint) { c.Actions = c.Actions[:len(c.Actions)-1] }},
+		"an action less": {0, func(c *Checkpoint) { c.Actions[0] = c.Actions[0][:len(c.Actions[0])-1] }},
+		"no actor":       {0, func(c *Checkpoint) { c.Actions, c.Sums = nil, nil }},
+		"two actors":     {0, func(c *Checkpoint) { c.Actions = append(c.Actions, c.Actions[0]) }},
 		"a step less":    {0, func(c *Checkpoint) { c.Calls-- }},
 		"a step more":    {0, func(c *Checkpoint) { c.Calls++ }},
 		"no agent":       {0, func(c *Checkpoint) { c.Agent = nil }},
 		"fewer curves":   {0, func(c *Checkpoint) { c.Curves = c.Curves[1:] }},
 		"fewer numbers":  {0, func(c *Checkpoint) { c.Numbers = nil }},
-		"other actions":  {0, func(c *Checkpoint) { c.Actions[7] ^= 0x7f }},
-		"no action":      {0, func(c *Checkpoint) { copy(c.Actions, bytes.Repeat([]byte{0xff}, 8)) }},
+		"other actions":  {0, func(c *Checkpoint) { c.Actions[0][7] ^= 0x7f }},
+		"no action":      {0, func(c *Checkpoint) { copy(c.Actions[0], bytes.Repeat([]byte{0xff}, 8)) }},
 		"other steps":    {0, func(c *Checkpoint) { c.Step = math.MinInt }},
 		"many calls":     {0, func(c *Checkpoint) { c.Calls = math.MaxInt }},
 		"no calls":       {0, func(c *Checkpoint) { c.Calls = math.MinInt }},

@@ -24,7 +24,7 @@ type Batch struct {
 	Runs        []int              // run index of each lane or, with Actors, of each so many lanes
 	// Actors, if more than 1, is the number of actors of a run: see framework.Spec.Actors. Their steps count one after the
 	// other, in the order of their lanes; a run ends within a call, and later actors' steps in it do not count. There
-	// are no metrics of the environment's own then, and Ahead and Checkpoints are nil.
+	// are no metrics of the environment's own then, and Ahead is nil.
 	Actors int
 	Seeds  seed.Source // of the environment
 	Steps  int         // interactions a run, at least 1; 0 to evaluate the agents of Start alone

@@ -99,11 +99,6 @@ func Compile(cfg Config) (*Plan, error) {
 			return nil, At(errors.New("is missing: with steps: 0 agents do not learn, so each needs one to begin with"), AgentsKey, p.AgentEntries[i], "warm_start")
 		}
 	}
-	for i, c := range p.Agents {
-		if cfg.Checkpoint != nil && c.Lanes() > 1 {
-			return nil, At(errors.New("is above 1, and runs with several actors have no checkpoints: leave it out, or checkpoint"), AgentsKey, p.AgentEntries[i], "actors")
-		}
-	}
 	for e := range p.Environments {
 		for a := range p.Agents {
 			p.Cells = append(p.Cells, Cell{e, a})

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// checkActors checks two runs of an agent with several actors each: neither depends on the other, and what one saves can be
-// loaded where a run has one actor. one is the spec for that.
+// checkActors checks two runs of an agent with several actors each: neither depends on the other, and what one saves goes on as
+// the run does, and can be loaded where a run has one actor. one is the spec for that.
 func (b Bounds) checkActors(ctx context.Context, open func(spec framework.Spec, lanes int) (vector.Agent, error), one framework.Spec, actors int) error {
 	const runs = 2
 	spec := one
@@ -35,7 +36,7 @@ func (b Bounds) checkActors(ctx context.Context, open func(spec framework.Spec, 
 			}
 		}
 		if err == nil {
-			err = c.fewer(open, one, scripts[:actors])
+			err = c.savedActors(open, one, scripts[:actors])
 		}
 		return err
 	}
@@ -43,29 +44,56 @@ func (b Bounds) checkActors(ctx context.Context, open func(spec framework.Spec, 
 	return c.result(Works, LanesIndependent)
 }
 
-// fewer saves a run with several actors, and loads it where a run has one.
-func (c *agentCheck) fewer(open func(spec framework.Spec, lanes int) (vector.Agent, error), one framework.Spec, scripts [][]event) error {
+// goOn plays calls of the scripts from one on, up to another, and logs the actions.
+func (c *agentCheck) goOn(agent vector.Agent, scripts [][]event, from, to int) ([][]string, error) {
+	n := len(scripts)
+	in, actions, logs := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n), make([][]string, n)
+	for call := from; call < to; call++ {
+		for k := range scripts {
+			if err := scripts[k][call].tell(in, &c.spec, k); err != nil {
+				return nil, err
+			}
+		}
+		before := columnEntries(&actions, n)
+		if err := agent.Step(c.ctx, in, &actions); err != nil {
+			return nil, err
+		}
+		c.judge(in, &actions, before, logs)
+	}
+	return logs, nil
+}
+
+// savedActors saves a run with several actors, lets it go on, and loads it where a run has one.
+func (c *agentCheck) savedActors(open func(spec framework.Spec, lanes int) (vector.Agent, error), one framework.Spec, scripts [][]event) error {
 	agent, err := c.open(len(scripts))
 	if err != nil {
 		return err
 	}
-	in, actions := vector.NewFeedback(c.spec, len(scripts)), space.NewColumn(c.spec.Action, len(scripts))
-	for call := 0; call < 2 && err == nil; call++ {
-		for k := range scripts {
-			err = errors.Join(err, scripts[k][call].tell(in, &c.spec, k))
-		}
-		if err == nil {
-			err = agent.Step(c.ctx, in, &actions)
-		}
-	}
-	if err != nil || !vector.Storable(agent) {
+	calls := len(slices.MinFunc(scripts, func(a, b []event) int { return len(a) - len(b) }))
+	if _, err := c.goOn(agent, scripts, 0, calls/2); err != nil || !vector.Storable(agent) {
 		return errors.Join(err, agent.Close())
 	}
 	state, err := vector.Save(c.ctx, agent, 0)
-	if err = errors.Join(err, agent.Close()); err != nil {
+	if err != nil {
 		c.try(RoundTrips, fmt.Errorf("saving: %w", err))
-		return nil
+		return agent.Close()
 	}
+	want, err := c.goOn(agent, scripts, calls/2, calls)
+	if err = errors.Join(err, agent.Close()); err != nil {
+		return err
+	}
+	if agent, err = c.open(len(scripts)); err != nil {
+		return err
+	}
+	if err = vector.Load(c.ctx, agent, 0, state); err == nil {
+		var got [][]string
+		if got, err = c.goOn(agent, scripts, calls/2, calls); err == nil {
+			for k := range got {
+				err = errors.Join(err, differ(want[k], got[k], fmt.Sprintf("actor %d of %d after the run was saved and loaded", k, len(got))))
+			}
+		}
+	}
+	c.try(RoundTrips, errors.Join(err, agent.Close()))
 	if agent, err = open(one, 1); err != nil {
 		return err
 	}

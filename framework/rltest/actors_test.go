@@ -31,6 +31,14 @@ func (a *tangled) Step(ctx context.Context, in *vector.Feedback, actions *space.
 
 func (a *tangled) Abilities() vector.AgentAbilities {
 	able := a.Agent.Abilities()
+	if a.bug == "goes on otherwise" {
+		load := able.Calls["load"]
+		able.Calls["load"] = func(ctx context.Context, lane int, state []byte) ([]byte, error) {
+			state = slices.Clone(state)
+			state[0] ^= byte(a.actors - 1) // right for one actor
+			return load(ctx, lane, state)
+		}
+	}
 	if a.bug == "needs its number of actors" {
 		load := able.Calls["load"]
 		able.Calls["load"] = func(ctx context.Context, lane int, state []byte) ([]byte, error) {
@@ -48,10 +56,10 @@ func (a *tangled) Abilities() vector.AgentAbilities {
 	return able
 }
 
-// The check of an agent with several actors finds runs that depend on each other, and states that fit one number of actors.
+// The check of an agent with several actors finds runs that depend on each other, states that fit one number of actors, and runs that go on otherwise.
 func TestCheckOfActors(t *testing.T) {
 	finite := Specs()[2]
-	for bug, rule := range map[string]Rule{"": "", "acts as the run before": LanesIndependent, "needs its number of actors": RoundTrips, "takes one": Works} {
+	for bug, rule := range map[string]Rule{"": "", "acts as the run before": LanesIndependent, "needs its number of actors": RoundTrips, "goes on otherwise": RoundTrips, "takes one": Works} {
 		p := actortest.Plugin()
 		open := p.Open
 		p.Open = func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {

@@ -79,7 +79,6 @@ func TestActorsAreRefused(t *testing.T) {
 		"measures its regret itself":                 actorConfig("judge", "mixer", 2),
 		"environments do not act":                    of(func(c *plan.Config) { c.Environments[0].Actors = 2 }),
 		"explores in its own way":                    of(func(c *plan.Config) { c.Agents[0].Exploration = &plan.Exploration{} }),
-		"have no checkpoints":                        of(func(c *plan.Config) { c.Checkpoint = &plan.Checkpoint{Every: "10"} }),
 	} {
 		p, err := plan.Compile(c)
 		if err == nil {

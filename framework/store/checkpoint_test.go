@@ -27,7 +27,7 @@ func TestCheckpoints(t *testing.T) {
 	d := Dir{Path: t.TempDir()}
 	k := checkpointed(t, d, "a")
 	of := func(step int) *loop.Checkpoint {
-		return &loop.Checkpoint{Step: step, Calls: step + 1, Actions: []byte{1, 2}, Sum: math.MaxUint64, Agent: []byte("agent"), Counts: []int{step},
+		return &loop.Checkpoint{Step: step, Calls: step + 1, Actions: [][]byte{{1, 2}}, Sums: []uint64{math.MaxUint64}, Agent: []byte("agent"), Counts: []int{step},
 			Numbers: []float64{math.Copysign(0, -1), math.Inf(1)}, Curves: [][]float64{{1}, {2, math.Copysign(0, -1)}}}
 	}
 	for _, step := range []int{90, 200, 1000} {

@@ -33,8 +33,9 @@ func NewFeedback(spec framework.Spec, lanes int) *Feedback {
 // If it was opened for several actors (framework.Spec.Actors), so many successive lanes are the
 // environments of one run, in which one copy of the agent acts. They begin their run together, each with a
 // seed; their episodes begin and end apart, and any of them may be idle. The first of these
-// lanes stands for the run where a lane is asked for something: in Measures and Calls. A saved
-// state may be loaded by an agent with another number of actors. The next signals then begin episodes.
+// lanes stands for the run where a lane is asked for something: in Measures and Calls. A run goes on
+// from its saved state as it would have without. The state may also be loaded by an agent with another
+// number of actors. The next signals then begin episodes.
 type Agent interface {
 	// Step lets every lane learn from the outcome of its last action, then
 	// select the next one into actions, whose slices the caller owns. If an

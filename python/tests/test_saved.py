@@ -212,16 +212,16 @@ def test_strangers_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     """Only a class that pickles reads pickles, and only of its own process or with trust."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RLRUN_TRUST", raising=False)
-    last = b"\x02" + b"\x00" * 15
+    last = b"\x01\x00\x00\x00" + b"\x02" + b"\x00" * 15  # one actor
     bomb = b"RLPICKLE" + last + pickle.dumps({"a": Bomb()})
     for cls, why in ((Plain, "this agent saves without code"), (Pickled, "run rlrun with --trust")):
         agent = lanes(cls)
-        for state in (bomb, b"RLAUTHOR" + last + b"RLPICKLE" + bomb[24:]):
+        for state in (bomb, b"RLAUTHOR" + last + b"RLPICKLE" + bomb[28:]):
             for trust in ("", "0", "true"):
                 monkeypatch.setenv("RLRUN_TRUST", trust)
                 with pytest.raises(rlrun.Error, match=why):
                     agent.load(0, state)
-        for state in (bomb[24:], b"RLAUTHOR" + last + bomb[24:], b"RLARRAY1" + last + bomb[24:]):
+        for state in (bomb[28:], b"RLAUTHOR" + last + bomb[28:], b"RLARRAY1" + last + bomb[28:]):
             with pytest.raises(rlrun.Error, match=r"is not the state of a lane|no saved agent"):
                 agent.load(0, state)
     assert not (tmp_path / "bomb").exists()

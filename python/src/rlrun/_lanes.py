@@ -552,10 +552,12 @@ class AgentLanes:
         return _abilities.ask(self if own else self.agent, ability, lane, question)
 
     def save(self, lane: int) -> bytes:
-        """Return the format of what the agent saves, the lane's last observation and action, and what it saves."""
+        """Return the format of what the agent saves, how many actors it has, where they are, and what it saves."""
         if not self._begun[lane]:
             raise NeedsReset("the lane has not begun a run", lane=lane)
-        last = b"".join(column[lane].tobytes() for column in self.last)
+        actors = slice(lane, lane + self.spec.actors)
+        last = b"".join(c[actors].tobytes() for c in self.last)
+        last = self.spec.actors.to_bytes(4, "little") + last
         state = _abilities.BY_NAME["save"].to_bytes(self.agent.save(lane))
         if state[:8] in (saved.ARRAYS, saved.PICKLE):
             return state[:8] + last + state[8:]
@@ -563,16 +565,17 @@ class AgentLanes:
 
     def load(self, lane: int, state: bytes) -> None:
         """Let a lane go on as the one that was saved."""
-        form, state = state[:8], state[8:]
-        sizes = [c[lane].nbytes for c in self.last]
-        if form not in (saved.ARRAYS, saved.PICKLE, saved.OTHER) or len(state) < sum(sizes):
+        form, there, state = state[:8], int.from_bytes(state[8:12], "little"), state[12:]
+        sizes = [there * c[lane].nbytes for c in self.last]
+        if form not in (saved.ARRAYS, saved.PICKLE, saved.OTHER) or there < 1 or len(state) < sum(sizes):
             raise Error("this is not the state of a lane", lane=lane)
         columns, at = [c.copy() for c in self.last], 0
+        both = min(there, self.spec.actors)
         for column, size in zip(columns, sizes, strict=True):
-            entry = np.frombuffer(state[at : at + size], column.dtype)
-            column[lane] = entry.reshape(column.shape[1:])
+            entries = np.frombuffer(state[at : at + size], column.dtype)
+            column[lane : lane + both] = entries.reshape(there, *column.shape[1:])[:both]
             at += size
-        if self.spec.observation.outside(columns[0][lane : lane + 1]).any():
+        if self.spec.observation.outside(columns[0][lane : lane + both]).any():
             raise Error(f"the saved observation is not in {self.spec.observation}", lane=lane)
         self.agent.load(lane, (b"" if form == saved.OTHER else form) + state[at:])
         self._observations, self._actions = columns

@@ -119,8 +119,8 @@ class VectorAgent(_Described, ABC):
 
     If ``spec.actors`` is n > 1, lanes r·n to r·n + n - 1 belong to one run: one copy of the agent acts in them. They
     begin their run together, each with a seed. Their episodes begin and end apart, so that a call may be about some
-    of them. ``measure``, ``save`` and ``load`` get the first of these lanes. A state may be
-    loaded where the number of actors is another; episodes begin then.
+    of them. ``measure``, ``save`` and ``load`` get the first of these lanes. A run goes on from its state. A state may
+    also be loaded where the number of actors is another; episodes begin then.
     """
 
     @abstractmethod
