@@ -24,12 +24,15 @@ func Text(s string) string {
 	if plain {
 		return s
 	}
+	if strings.Contains(s, "\x1b") { // the expression takes long to find none
+		s = colours.ReplaceAllString(s, "")
+	}
 	return strings.Map(func(r rune) rune {
 		if Hidden(r) {
 			return utf8.RuneError
 		}
 		return r
-	}, strings.ToValidUTF8(colours.ReplaceAllString(s, ""), string(utf8.RuneError)))
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
 // Hidden tells control characters and Unicode's format characters, such as those that
