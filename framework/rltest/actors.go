@@ -11,8 +11,8 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// checkActors checks two runs of an agent with several actors each: neither depends on the other, and what one saves goes on as
-// the run does, and can be loaded where a run has one actor. one is the spec for that.
+// checkActors checks two runs of an agent with several actors each. Neither depends on the other. A saved run goes on as the
+// run itself does, and can be loaded where a run has one actor; one is the spec for that.
 func (b Bounds) checkActors(ctx context.Context, open func(spec framework.Spec, lanes int) (vector.Agent, error), one framework.Spec, actors int) error {
 	const runs = 2
 	spec := one

@@ -9,10 +9,10 @@ import (
 	"github.com/rlrun/rlrun/internal/each"
 )
 
-// palette begins with the colours of Okabe & Ito (2008, "Color universal design"), which people with
-// any colour vision tell apart; without their yellow, too faint on white, and black, which
-// is for text. The others were searched for: all keep a distance from each other in Oklab, also as
-// people see them who have no red or no green cones. The page and the Python package have the same.
+// palette begins with the colours of Okabe & Ito (2008, "Color universal design"). People with any
+// colour vision tell them apart. Their yellow is too faint on white, and black is for text. The other
+// colours were searched for: all keep a distance from each other in Oklab, also for people without
+// red or green cones. The page and the Python package have the same colours.
 var palette = [...]color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion

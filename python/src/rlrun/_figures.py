@@ -22,8 +22,8 @@ _STYLE: Any = {
     "pdf.fonttype": 42,  # text stays text
     "svg.fonttype": "none",
 }
-# Six of Okabe & Ito (2008), which people with any kind of colour vision can tell apart, and others that keep away from
-# these, as in the figures of rlrun; dashes and marks, for print without colour.
+# Six colours of Okabe & Ito (2008), and others that keep a distance from them, as in the figures of rlrun. People with
+# any kind of colour vision can tell them apart. Dashes and marks are for print without colour.
 _COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#514989", "#813805", "#83B276", "#AB0A56",
     "#061A90", "#3DCCBE", "#D20CC5", "#105A3E", "#958BFB", "#EA7E43", "#8C754E", "#551B56", "#40807C", "#F4305E",
