@@ -237,8 +237,8 @@ func (c *Component) checkActors(list string) error {
 	return nil
 }
 
-// inParams says whether parameters have a value at a path.
-func inParams(params json.RawMessage, path []string) bool {
+// sets says whether parameters have a value at a path.
+func sets(params json.RawMessage, path []string) bool {
 	for _, key := range path {
 		var inside map[string]json.RawMessage
 		if json.Unmarshal(params, &inside) != nil || inside[key] == nil {
@@ -271,8 +271,13 @@ func (c Component) sweep() ([]Component, error) {
 			}
 			first[meaning(v)] = i
 		}
-		if inParams(c.Params, SweptPath(key)) {
-			return nil, At(errors.New("replaces what params sets: leave it out there"), "sweep", key)
+		set, where, path := c.Params, "params", key
+		if inside, ok := strings.CutPrefix(key, SweptExploration); ok {
+			set, _ = json.Marshal(c.Exploration) // it was read from JSON
+			where, path = "exploration", inside
+		}
+		if sets(set, SweptPath(path)) {
+			return nil, At(fmt.Errorf("replaces what %s sets: leave it out there", where), "sweep", key)
 		}
 		for _, other := range keys[:i] {
 			a, b := SweptPath(other), SweptPath(key)

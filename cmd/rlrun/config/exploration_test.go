@@ -43,6 +43,8 @@ agents:
 		{"sweep of an unknown key", "    sweep: {exploration.horizn: [1, 2]}\n", "", `exp.yaml:6: agents[0].sweep."exploration.horizn": unknown key; did you mean horizon?`},
 		{"sweep beside what is written", "    exploration: {rule: optimistic}\n    sweep: {exploration.commitment.fixed: [1, x]}\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.commitment.fixed"[1]: must be a whole number, not the text "x"`},
+		{"sweep of what is written", "    exploration: {commitment: {fixed: 3}}\n    sweep: {exploration.commitment.fixed: [1, 2]}\n", "",
+			`exp.yaml:7: agents[0].sweep."exploration.commitment.fixed": replaces what exploration sets: leave it out there`},
 		{"sweep that does not go with another", "    exploration: {rule: optimistic-stochastic}\n    sweep: {exploration.bound: [U, V]}\n", "",
 			"exp.yaml:6: agents[0].exploration.rule: the rule optimistic-stochastic has no bound V"},
 	} {
