@@ -20,9 +20,10 @@ type Config struct {
 	Agents []string // default: all
 	Labels []string // of Agents in the legend; default: their own
 	// Smooth is the number of grid points in the moving average of a metric that
-	// is not cumulative. 1 is none, 0 a twentieth of the points. The band is the
-	// mean of the bands of the averaged points. So it is no narrower than the band
-	// of the average itself.
+	// is not cumulative. 1 is none, 0 a twentieth of the points. Points of other runs
+	// are not averaged together. The band is the mean of the bands of the averaged
+	// points, where equal runs have one without width. So it is no narrower than
+	// the band of the average itself.
 	Smooth int
 	// LogX forces a logarithmic or linear axis of steps; nil means the one on
 	// which the recording grid is even.
@@ -153,8 +154,7 @@ func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, ag
 		}
 		l := &lines[k]
 		l.Faint, l.Low, l.High = true, nil, nil
-		widths := slices.Repeat([]float64{1}, len(l.X))
-		l.X, l.Y = thin(l.X, widths, faintPoints, true), thin(l.Y, widths, faintPoints, true)
+		l.X, l.Y = lasts(l.X, faintPoints), lasts(l.Y, faintPoints)
 	}
 	if len(lines)-bestColored > mostFaint {
 		for k := range bestColored { // its band would cover the others'
@@ -221,15 +221,71 @@ func NewLine(label string, c *result.Curve, def *metric.Definition, smooth, limi
 			l.Low[i], l.High[i] = l.Y[i], l.Y[i]
 		}
 	}
-	for _, ys := range []*[]float64{&l.Y, &l.Low, &l.High} {
-		if def.Sparse {
-			bridge(*ys)
+	all := [][]float64{l.Y, l.Low, l.High}
+	if def.Sparse {
+		for _, ys := range all {
+			bridge(ys)
 		}
-		*ys = movingAverage(*ys, widths, Width(def, smooth, n))
-		*ys = thin(*ys, widths, limit, def.Cumulative())
 	}
-	l.X = thin(l.X, widths, limit, true)
+	first := 0 // point of the same runs
+	l.average(widths, n, func(i int) (start, end int) {
+		if i > 0 && c.Runs[i] != c.Runs[i-1] {
+			first = i
+		}
+		return max(first, i-Width(def, smooth, n)+1), i + 1
+	})
+	for i, y := range all[0] {
+		if math.IsNaN(y) {
+			l.Y[i], l.Low[i], l.High[i] = y, y, y // a point without a value stays so
+		}
+	}
+	if n > limit {
+		group := func(i int) (start, end int) { return i * n / limit, (i + 1) * n / limit }
+		if def.Cumulative() {
+			l.Y, l.Low, l.High = lasts(l.Y, limit), lasts(l.Low, limit), lasts(l.High, limit)
+		} else {
+			l.average(widths, limit, group)
+		}
+		l.X = lasts(l.X, limit)
+	}
 	return l
+}
+
+// lasts reduces values to at most limit: the last of each group of neighbours.
+func lasts(ys []float64, limit int) []float64 {
+	if len(ys) <= limit {
+		return ys
+	}
+	out := make([]float64, limit)
+	for i := range out {
+		out[i] = ys[(i+1)*len(ys)/limit-1]
+	}
+	return out
+}
+
+// average makes n points, each the mean of the points of a window, weighted by the steps that they
+// stand for. Points without a value do not count. A band is known where those of all points are.
+func (l *Line) average(widths []float64, n int, window func(i int) (start, end int)) {
+	out := [3][]float64{make([]float64, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		start, end := window(i)
+		weight, sums := 0.0, [3]float64{}
+		for k := start; k < end; k++ {
+			if !math.IsNaN(l.Y[k]) {
+				weight += widths[k]
+				for j, ys := range [][]float64{l.Y, l.Low, l.High} {
+					sums[j] += float64(ys[k] * widths[k])
+				}
+			}
+		}
+		for j := range out {
+			out[j][i] = sums[j] / weight
+		}
+		if end-start == 1 { // to the bit
+			out[0][i], out[1][i], out[2][i] = l.Y[start], l.Low[start], l.High[start]
+		}
+	}
+	l.Y, l.Low, l.High = out[0], out[1], out[2]
 }
 
 // bridge replaces NaNs between two values by points on a line from one to the other.
@@ -244,51 +300,6 @@ func bridge(ys []float64) {
 		}
 		last = i
 	}
-}
-
-// movingAverage averages the last k values at each point, weighted by the steps
-// they stand for. Values that are NaN do not count; a point that is NaN stays so.
-func movingAverage(ys, widths []float64, k int) []float64 {
-	if k <= 1 {
-		return ys
-	}
-	out := make([]float64, len(ys))
-	for i := range ys {
-		out[i] = mean(ys, widths, max(0, i-k+1), i+1)
-		if math.IsNaN(ys[i]) {
-			out[i] = math.NaN()
-		}
-	}
-	return out
-}
-
-// thin reduces values to at most limit: of each group of neighbours the last
-// where last is true, else their mean.
-func thin(ys, widths []float64, limit int, last bool) []float64 {
-	if len(ys) <= limit {
-		return ys
-	}
-	out := make([]float64, limit)
-	for i := range out {
-		start, end := i*len(ys)/limit, (i+1)*len(ys)/limit
-		if last {
-			out[i] = ys[end-1]
-		} else {
-			out[i] = mean(ys, widths, start, end)
-		}
-	}
-	return out
-}
-
-func mean(ys, widths []float64, start, end int) float64 {
-	sum, weight := 0.0, 0.0
-	for k := start; k < end; k++ {
-		if !math.IsNaN(ys[k]) {
-			sum += ys[k] * widths[k]
-			weight += widths[k]
-		}
-	}
-	return sum / weight
 }
 
 // isLog says whether a grid is nearer to even in log steps than in steps.

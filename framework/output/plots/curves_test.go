@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/must"
@@ -20,35 +21,60 @@ func equal(a, b []float64) bool {
 	})
 }
 
+// line is the line of a curve whose points stand for widths steps, are of runs and have bands ± 1 where known.
+func line(m result.Metric, ys, widths []float64, runs []int, smooth, limit int) Line {
+	c := &result.Curve{Runs: runs}
+	steps := 0
+	for i, y := range ys {
+		steps += int(widths[i])
+		c.Steps, c.Mean, c.Low, c.High = append(c.Steps, steps), append(c.Mean, y), append(c.Low, y-1), append(c.High, y+1)
+	}
+	return NewLine("", c, metric.Define(m), smooth, limit)
+}
+
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
 func TestMovingAverage(t *testing.T) {
 	nan := math.NaN()
 	for _, tt := range []struct {
 		ys, widths []float64
+		runs       []int
 		k          int
 		want       []float64
 	}{
-		{[]float64{1, 2, 6}, []float64{1, 1, 1}, 1, []float64{1, 2, 6}},
-		{[]float64{1, 2, 6}, []float64{1, 1, 1}, 2, []float64{1, 1.5, 4}},
-		{[]float64{1, 2, 6}, []float64{1, 1, 3}, 2, []float64{1, 1.5, 5}}, // (2+3·6)/4
-		{[]float64{1, nan, 6}, []float64{1, 1, 1}, 3, []float64{1, nan, 3.5}},
-		{[]float64{1, 2}, []float64{1, 1}, 9, []float64{1, 1.5}},
+		{[]float64{1, 2, 6}, ones(3), []int{4, 4, 4}, 1, []float64{1, 2, 6}},
+		{[]float64{1, 2, 6}, ones(3), []int{4, 4, 4}, 2, []float64{1, 1.5, 4}},
+		{[]float64{1, 2, 6}, []float64{1, 1, 3}, []int{4, 4, 4}, 2, []float64{1, 1.5, 5}}, // (2+3·6)/4
+		{[]float64{1, nan, 6}, ones(3), []int{4, 4, 4}, 3, []float64{1, nan, 3.5}},
+		{[]float64{1, 2}, ones(2), []int{4, 4}, 9, []float64{1, 1.5}},
+		{[]float64{9, 2, 6, 7}, ones(4), []int{1, 4, 4, 3}, 3, []float64{9, 2, 4, 7}}, // points of the same runs
 	} {
-		if got := movingAverage(tt.ys, tt.widths, tt.k); !equal(got, tt.want) {
-			t.Errorf("%v over %d: got %v, want %v", tt.ys, tt.k, got, tt.want)
+		l := line(result.Reward, tt.ys, tt.widths, tt.runs, tt.k, MaxPoints)
+		if !equal(l.Y, tt.want) {
+			t.Errorf("%v over %d: got %v, want %v", tt.ys, tt.k, l.Y, tt.want)
 		}
+		for i, y := range l.Y { // bands of one width have it in the mean
+			if !equal([]float64{l.Low[i], l.High[i]}, []float64{y - 1, y + 1}) {
+				t.Errorf("%v over %d: band %v to %v at %v", tt.ys, tt.k, l.Low[i], l.High[i], y)
+			}
+		}
+	}
+	c := &result.Curve{Steps: []int{1, 2, 3, 4}, Runs: []int{4, 4, 4, 4}, Mean: []float64{0, 1, 1, 1}, Low: []float64{nan, 0, 0, 0}, High: []float64{nan, 2, 2, 2}}
+	if l := NewLine("", c, metric.Define(result.Reward), 3, MaxPoints); !equal(l.Low, []float64{0, 0, 0, 0}) || !equal(l.High, []float64{0, 1, 4. / 3, 2}) {
+		t.Errorf("equal runs first: %v to %v", l.Low, l.High)
 	}
 }
 
 func TestThin(t *testing.T) {
-	ys, widths := []float64{1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 3}
-	if got, want := thin(ys, widths, 2, true), []float64{2, 5}; !equal(got, want) {
-		t.Errorf("last: got %v, want %v", got, want)
+	ys, widths, runs := []float64{1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 3}, []int{4, 4, 4, 4, 4}
+	if l, want := line(result.Regret, ys, widths, runs, 1, 2), []float64{2, 5}; !equal(l.Y, want) || !equal(l.X, []float64{2, 7}) {
+		t.Errorf("cumulative: got %v at %v, want %v", l.Y, l.X, want)
 	}
-	if got, want := thin(ys, widths, 2, false), []float64{1.5, 22. / 5}; !equal(got, want) { // (3+4+3·5)/5
-		t.Errorf("mean: got %v, want %v", got, want)
+	if l, want := line(result.Reward, ys, widths, runs, 1, 2), []float64{1.5, 22. / 5}; !equal(l.Y, want) || !equal(l.X, []float64{2, 7}) { // (3+4+3·5)/5
+		t.Errorf("mean: got %v at %v, want %v", l.Y, l.X, want)
 	}
-	if got := thin(ys, widths, 5, false); !equal(got, ys) {
-		t.Errorf("got %v", got)
+	if l := line(result.Reward, ys, widths, runs, 1, 5); !equal(l.Y, ys) {
+		t.Errorf("got %v", l.Y)
 	}
 }
 
@@ -59,18 +85,18 @@ func TestThinKeepsTotals(t *testing.T) {
 		limit := rapid.IntRange(1, 6).Draw(t, "limit")
 		group := rapid.IntRange(1, 5).Draw(t, "group")
 		ys := rapid.SliceOfN(rapid.Float64Range(-10, 10), limit*group, limit*group).Draw(t, "ys")
-		widths := slices.Repeat([]float64{1}, len(ys))
+		runs := slices.Repeat([]int{4}, len(ys))
 		sum := func(xs []float64) (s float64) {
 			for _, x := range xs {
 				s += x
 			}
 			return s
 		}
-		thinned := thin(ys, widths, limit, false)
+		thinned := line(result.Reward, ys, ones(len(ys)), runs, 1, limit).Y
 		if math.Abs(sum(thinned)*float64(group)-sum(ys)) > 1e-9 {
 			t.Fatalf("%v became %v", ys, thinned)
 		}
-		if last := thin(ys, widths, limit, true); last[limit-1] != ys[len(ys)-1] {
+		if last := line(result.Regret, ys, ones(len(ys)), runs, 1, limit).Y; last[limit-1] != ys[len(ys)-1] {
 			t.Fatalf("%v became %v", ys, last)
 		}
 	})

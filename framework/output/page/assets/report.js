@@ -580,11 +580,11 @@
     figure(host, {
       title, alone: `${def.title} over ${D.axis}: ${D.environments[e]}`, height,
       draw: (width) => curves({
-        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: holder.partial ? `${D.axis} (${holder.partial})` : D.axis, yLabel: def.axis,
+        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: holder.partial ? `${D.axis} (${holder.partial})` : D.axis, yLabel: def.axis + (def.width > 1 ? " (moving average)" : ""),
         reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(holder), step: (x) => `${D.axis.slice(0, -1)} ${count(x)}`,
       }),
-      csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high"], // of finished runs
-        ...list().flatMap((a) => D.steps.map((s, k) => [D.environments[e], D.agents[a], s, def.id, at.mean(a, k), at.low(a, k), at.high(a, k)]))],
+      csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high", "averaged_points"], // of finished runs
+        ...list().flatMap((a) => D.steps.map((s, k) => [D.environments[e], D.agents[a], s, def.id, at.mean(a, k), at.low(a, k), at.high(a, k), def.width]))],
     });
   }
 
