@@ -184,7 +184,7 @@ func (x *Exploration) Settings(discount *float64, steps, episodes, log int) (exp
 	for i, kind := range x.Options {
 		name := kind.Name
 		switch {
-		case isOutside(name) && slices.ContainsFunc(x.Options[:i], kind.same):
+		case slices.ContainsFunc(x.Options[:i], kind.same):
 			return o, At(fmt.Errorf("%s is there twice: remove one", name), "options", i)
 		case kind.Params != nil && kind.Source() == nil:
 			return o, At(fmt.Errorf("are of the plugin of a source of options, and %s is none: leave them out", name), "options", i, "params")
