@@ -89,6 +89,7 @@ type execution struct {
 	lanes    func(plan.Component) int           // that its plugin prefers at most, 0 for any; nil: any
 	starts   func(plan.Component) time.Duration // how long its plugin took to start; nil: no time
 	session  *store.Session                     // names the programs in records
+	declared *store.Declared                    // metrics, before the runs; nil: they are not compared
 	done     store.Done                         // runs that are not to be made
 	trust    bool                               // checkpoints that are pickles are read
 	shard    plan.Shard                         // if not zero, says which runs to make
@@ -125,9 +126,10 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 		pairs, _ = x.plugins.(Pairs)
 		x.pool.retain()
 	}
+	declared := x.Declared.Clone()
 	return &execution{
 		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
-		session: session, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
+		session: session, declared: &declared, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard), o.Watch), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 		costs: store.Costs{}, processor: cputime.Processor(),
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/fields"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -277,20 +278,27 @@ func structure(st *mdp.Structure) string {
 	return text
 }
 
-// SameSpec returns an error if the specs of an environment in two processes of its plugin differ. One
-// that cannot be opened is not compared.
+// SameSpec returns an error if the specs or metrics of an environment in two processes of its plugin
+// differ. One that cannot be opened is not compared.
 func SameSpec(ctx context.Context, first, second vector.Plugin, params json.RawMessage) error {
 	var specs []framework.Spec
-	for _, p := range []vector.Plugin{first, second} {
+	var metrics [2][]framework.Metric
+	for i, p := range []vector.Plugin{first, second} {
 		env, err := p.OpenEnvironment(ctx, params, 1)
 		if err != nil {
 			return nil // what opens it says so
 		}
 		specs = append(specs, env.Spec())
+		if m := env.Abilities().Measures; m != nil {
+			metrics[i] = m.Metrics
+		}
 		_ = env.Close() // for the rest of the suite to find
 	}
-	if !reflect.DeepEqual(specs[0], specs[1]) {
-		return fmt.Errorf("its spec is %v in one process and %v in another; a spec must follow from the parameters alone", specs[0], specs[1])
+	if name, was, is := fields.Differ(specs[0], specs[1]); name != "" {
+		return fmt.Errorf("its %s is %v in one process and %v in another; a spec must follow from the parameters alone", name, was, is)
+	}
+	if !slices.Equal(metrics[0], metrics[1]) {
+		return fmt.Errorf("its metrics are %+v in one process and %+v in another; they must follow from the parameters alone", metrics[0], metrics[1])
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/fields"
 )
 
 // Opener gives access to the plugin of a component. The returned close function
@@ -191,7 +192,7 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	if err = cmp.Or(w.unchanged(ctx, envPlugin, agentPlugin, true), w.sameSpec(w.cell, env.Spec())); err != nil {
+	if err = cmp.Or(w.unchanged(ctx, envPlugin, agentPlugin, true), w.sameSpec(w.cell, env.Spec()), w.sameMetrics(env, agent)); err != nil {
 		return nil, nil, errors.Join(err, agent.Close(), env.Close())
 	}
 	return env, agent, nil
@@ -226,7 +227,28 @@ func (x *execution) sameSpec(c plan.Cell, spec framework.Spec) error {
 	if !opened || reflect.DeepEqual(first, spec) {
 		return nil
 	}
-	return fmt.Errorf("environment %q %w: its spec was %v and is %v", x.plan.Environments[c.Environment].Name, store.ErrChanged, first, spec)
+	name, was, is := fields.Differ(first, spec)
+	return fmt.Errorf("environment %q %w: its %s was %v and is %v", x.plan.Environments[c.Environment].Name, store.ErrChanged, name, was, is)
+}
+
+// sameMetrics refuses metrics of the cell's plugins that they did not declare before the runs.
+func (w *worker) sameMetrics(env vector.Environment, agent vector.Agent) error {
+	if w.declared == nil {
+		return nil
+	}
+	known := w.declared.Clone()
+	for side, m := range map[string]*vector.Measures{result.EnvironmentMetrics: env.Abilities().Measures, result.AgentMetrics: agent.Abilities().Measures} {
+		if m == nil {
+			continue
+		}
+		if err := known.Add(side, m.Metrics); err != nil {
+			return fmt.Errorf("%s %w: %w", side, store.ErrChanged, err)
+		}
+	}
+	if n := len(known.Environment) + len(known.Agent); n > len(w.declared.Environment)+len(w.declared.Agent) {
+		return fmt.Errorf("%w: a plugin declares metrics now that it did not declare before the runs", store.ErrChanged)
+	}
+	return nil
 }
 
 // saving fills in what a batch needs to begin with saved agents, and to keep some.

@@ -39,6 +39,9 @@ func (e *Experiment) Begin(ctx context.Context, s *Session, existing Existing) (
 		if done, err = has.accept(ctx, e.Plan, plan.Shard{}, s); err != nil {
 			return nil, err
 		}
+		if err := e.sameMetrics(); err != nil {
+			return nil, err
+		}
 		if err := has.makeRoom(e.Plan, done); err != nil {
 			return nil, err
 		}
@@ -98,6 +101,9 @@ func (e *Experiment) BeginShard(ctx context.Context, s *Session, shard plan.Shar
 		return nil, err
 	}
 	if done, err = has.accept(ctx, e.Plan, shard, s); err != nil {
+		return nil, err
+	}
+	if err := e.sameMetrics(); err != nil {
 		return nil, err
 	}
 	own := provenanceDir + "/shard-" + shardFile(shard, ".json")

@@ -75,6 +75,18 @@ func (e *Experiment) Reload() error {
 	return err
 }
 
+// sameMetrics refuses metrics that mean something else than those of the runs that are there.
+func (e *Experiment) sameMetrics() error {
+	var was Declared
+	if _, err := e.Dir.readJSON(metricsFile, &was, againBy); err != nil {
+		return err
+	}
+	if err := cmp.Or(was.Add(result.EnvironmentMetrics, e.Declared.Environment), was.Add(result.AgentMetrics, e.Declared.Agent)); err != nil {
+		return fmt.Errorf("runs of %s have other metrics: %w", e.Dir.Path, err)
+	}
+	return nil
+}
+
 // write keeps what is not in the config for reports. There is no file of what is not
 // known.
 func (e *Experiment) write() error {
@@ -109,6 +121,11 @@ func (e *Experiment) Meta() result.Meta {
 type Declared struct {
 	Environment []framework.Metric `json:"environment,omitempty"` // metrics that its plugin declared
 	Agent       []framework.Metric `json:"agent,omitempty"`       // metrics that its plugin declared
+}
+
+// Clone returns a copy that shares nothing with d.
+func (d *Declared) Clone() Declared {
+	return Declared{slices.Clone(d.Environment), slices.Clone(d.Agent)}
 }
 
 // Add adds the metrics of one side. Plugins may declare the same metric. It is an error if they mean something else by it.

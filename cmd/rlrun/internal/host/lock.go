@@ -20,6 +20,8 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/fields"
 )
 
 // LockName is the name of lock files.
@@ -171,7 +173,7 @@ func (otherProgram) Is(target error) bool { return target == store.ErrOtherProgr
 // identity is what a process is: the id that it reports, the digests of what it was started
 // from, and what it has imported when it begins to serve.
 type identity struct {
-	id               string
+	is               vector.Description
 	digests, sources map[string]string
 	later            map[string]string // loaded since, by any process
 	replaced         bool              // by --replace, so the lock file was not asked
@@ -195,7 +197,7 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p pro
 	if err != nil {
 		return err
 	}
-	now := &identity{id: d.ID, digests: p.Digests(), later: map[string]string{}, replaced: c.Replaced[comp.Plugin] != ""}
+	now := &identity{is: d, digests: p.Digests(), later: map[string]string{}, replaced: c.Replaced[comp.Plugin] != ""}
 	if len(now.digests) > 0 { // not a bundled plugin
 		if now.sources, err = p.Sources(ctx); err != nil {
 			return err
@@ -224,8 +226,8 @@ func (c *Catalogue) checkProcess(ctx context.Context, comp plan.Component, p pro
 		c.began[commandLine(comp)] = now
 		return nil
 	}
-	if first.id != now.id {
-		return otherProgram{fmt.Errorf("plugin %s reports the id %q in one process and %q in another: give it one id, since seeds follow from it", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), first.id, now.id)}
+	if name, was, is := fields.Differ(first.is, now.is, "Doc", "PreferredLanes", "FramesPerSecond"); name != "" {
+		return otherProgram{fmt.Errorf("plugin %s describes itself in two ways: its %s is %v in one process and %v in another; let it be the same in all", strings.Join(append([]string{comp.Plugin}, comp.Args...), " "), name, was, is)}
 	}
 	return changed(comp, cmp.Or(same(first.digests, now.digests, true), same(first.sources, now.sources, false)))
 }
@@ -242,7 +244,7 @@ func (c *Catalogue) Digests(ctx context.Context, comp plan.Component) (map[strin
 	}
 	digests := map[string]string{}
 	if first := c.first(comp); first != nil {
-		digests[plugin.ReportedID] = first.id
+		digests[plugin.ReportedID] = first.is.ID
 		maps.Copy(digests, first.digests)
 		maps.Copy(digests, first.sources)
 		for name, digest := range first.later {
