@@ -233,7 +233,7 @@ func (x *execution) sameSpec(c plan.Cell, spec framework.Spec) error {
 
 // sameMetrics refuses metrics of the cell's plugins that they did not declare before the runs.
 func (w *worker) sameMetrics(env vector.Environment, agent vector.Agent) error {
-	if w.declared == nil {
+	if w.declared == nil || len(w.declared.Environment)+len(w.declared.Agent) == 0 { // none, or nobody has asked
 		return nil
 	}
 	known := w.declared.Clone()
