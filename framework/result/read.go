@@ -303,11 +303,15 @@ func (r *Runs) addLines(name string, lines *bufio.Reader, labels map[string]stri
 	for line := int32(1); ; line++ {
 		data = data[:0]
 		part, err := lines.ReadSlice('\n')
-		for errors.Is(err, bufio.ErrBufferFull) {
-			if len(data) > maxLine {
+		hole := false // a file system filled it with zeros: it is no record, whatever follows
+		for size := 0; errors.Is(err, bufio.ErrBufferFull); {
+			if size += len(part); size > maxLine {
 				return damaged(place{from, line}, errLongLine)
 			}
-			data = append(data, part...)
+			if !hole {
+				data = append(data, part...)
+			}
+			hole = hole || bytes.IndexByte(part, 0) >= 0
 			part, err = lines.ReadSlice('\n')
 		}
 		if len(data) > 0 {

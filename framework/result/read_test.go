@@ -1,10 +1,13 @@
 package result
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -265,4 +268,31 @@ func TestEntriesNameTheirExperiment(t *testing.T) {
 			t.Errorf("%s: %+v, %v, of %s", name, e, err, line)
 		}
 	}
+}
+
+// A hole in a file, which a power cut or a sparse file leaves, is read without keeping it: at the
+// end a record is cut off, and a long one is refused.
+func TestHoles(t *testing.T) {
+	var r Runs
+	must.Do(t, r.addLines("x.jsonl", bufio.NewReader(io.LimitReader(zeros{}, 1<<20)), nil))
+	if len(r.Notices) != 1 || !strings.Contains(r.Notices[0], "x.jsonl:1 is cut off") {
+		t.Errorf("notices %q", r.Notices)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := r.addLines("x.jsonl", bufio.NewReader(zeros{}), nil); !errors.Is(err, errLongLine) {
+		t.Errorf("a line without an end: %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if kept := after.TotalAlloc - before.TotalAlloc; kept > 1<<20 {
+		t.Errorf("%d bytes are kept of it", kept)
+	}
+}
+
+// zeros is a file of zeros without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
