@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/internal/spelling"
 )
@@ -120,7 +122,8 @@ func (d *document) apply(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// misspelt refuses environment variables that are nearly one of a setting: they would change nothing.
+// misspelt refuses environment variables that are nearly one of a setting, or named after a key that
+// has none: they would change nothing.
 func misspelt(environ []string) (problems Problems) {
 	var flags []string
 	for _, s := range settings() {
@@ -132,12 +135,22 @@ func misspelt(environ []string) (problems Problems) {
 		if !ours || Overrides(entry) || strings.Contains(word, "_") { // rlrun's other variables have two words or are far off
 			continue
 		}
-		if meant := spelling.Closest(word, flags); meant != "" {
+		if key := strings.ToLower(word); isKey(key) {
+			problems = append(problems, &Problem{Where: "environment variable " + name, Message: fmt.Sprintf("is unknown: give %s in the config, or with --set %s=VALUE", key, key)})
+		} else if meant := spelling.Closest(word, flags); meant != "" {
 			i := slices.Index(flags, meant) / 2
 			problems = append(problems, &Problem{Where: "environment variable " + name, Message: "is unknown; did you mean " + settings()[i].env + "?"})
 		}
 	}
 	return problems
+}
+
+// isKey says whether a config has a key of this name at its top.
+func isKey(name string) bool {
+	return slices.ContainsFunc(reflect.VisibleFields(reflect.TypeFor[plan.Config]()), func(f reflect.StructField) bool {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return key == name
+	})
 }
 
 // setting reads a flag or variable: words as they are, numbers as YAML.

@@ -50,6 +50,10 @@ func TestMisspeltVariables(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, found, want)
 		}
 	}
+	found := misspelt([]string{"RLRUN_EPISODES=5"})
+	if want := "environment variable RLRUN_EPISODES: is unknown: give episodes in the config, or with --set episodes=VALUE"; found == nil || found.Error() != want {
+		t.Errorf("%v, want %s", found, want)
+	}
 }
 
 func TestEverySetting(t *testing.T) {
