@@ -5,6 +5,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -392,10 +393,16 @@ func (x *Runner) openEnvironment(ctx context.Context, c plan.Component) (spec fr
 	if err := x.declare(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
 		return spec, nil, errors.Join(err, env.Close())
 	}
-	if env.Abilities().Measures != nil {
-		x.measured = append(x.measured, c.Name)
-	}
 	spec = env.Spec()
+	said := fmt.Sprintf("%+v", spec)
+	if m := env.Abilities().Measures; m != nil {
+		x.measured = append(x.measured, c.Name)
+		said += fmt.Sprintf("%+v", m.Metrics)
+	}
+	if x.Specs == nil {
+		x.Specs = map[string]string{}
+	}
+	x.Specs[c.Name] = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(said)))
 	if c := x.Plan.Config; c.Save != nil || c.Evaluate != nil || c.Checkpoint != nil {
 		in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 		in.Signals[0], in.Seeds[0] = vector.NewRun, 1

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -63,6 +64,9 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 		return nil, fmt.Errorf("%s holds %w: run %d is recorded (they count from 0), and runs is %d; ask for %d runs or more",
 			c.dir.Path, ErrOtherExperiment, most-1, p.Config.Runs, most)
 	}
+	if err := c.provenance.sameSpecs(c.dir, s); err != nil {
+		return nil, err
+	}
 	if !s.Mixed {
 		if err := c.sameShards(p, shard, s); err != nil {
 			return nil, err
@@ -81,6 +85,19 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 		return nil, c.dir.Explain(err)
 	}
 	return done, c.dir.withAgents(p, c.runs, done)
+}
+
+// sameSpecs refuses environments that say something else of themselves than in former commands:
+// their runs would be of another task.
+func (p *Provenance) sameSpecs(d Dir, s *Session) error {
+	for _, old := range append([]Session{p.Session}, p.Resumed...) {
+		for _, name := range slices.Sorted(maps.Keys(s.Specs)) {
+			if was := old.Specs[name]; was != "" && was != s.Specs[name] {
+				return fmt.Errorf("%s holds %w: environment %q had other spaces, bounds of rewards or metrics when its runs were made", d.Path, ErrOtherExperiment, name)
+			}
+		}
+	}
+	return nil
 }
 
 // sameShards refuses a shard of another division than the one that was begun, or of other

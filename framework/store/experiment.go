@@ -18,6 +18,7 @@ type Experiment struct {
 	Dir        Dir
 	Plan       *plan.Plan             // without the pairs that are skipped
 	Programs   []PluginProvenance     // the plugins in use; none if it was read
+	Specs      map[string]string      // digests of what environments say of themselves, by label
 	Components []ComponentProvenance  // what they are besides, without their identities; none if it was read
 	Skipped    []result.Skipped       // pairs that matrix.skip_incompatible leaves out
 	Notes      []string               // sentences, without full stops, that a reader of the results must know

@@ -66,6 +66,8 @@ type Session struct {
 	Plugins []PluginProvenance `json:"plugins"`
 	// Components lists the environments and agents whose results depend on more than their plugin.
 	Components []ComponentProvenance `json:"components,omitempty"`
+	// Specs has digests of what environments of the plan say of themselves, their specs and metrics, by label.
+	Specs map[string]string `json:"specs,omitempty"`
 	// Skipped are the pairs that matrix.skip_incompatible left out.
 	Skipped []result.Skipped `json:"skipped,omitempty"`
 	// Notes are sentences that a reader of the results must know.
@@ -116,7 +118,7 @@ func (e *Experiment) NewSession(command []string, started time.Time, mixed bool)
 	}
 	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, *e.Plan.Config.Seed
 	s.ConfigSHA256 = e.Plan.Config.Digest()
-	s.Mixed, s.Skipped, s.Notes = mixed, e.Skipped, e.Notes
+	s.Mixed, s.Skipped, s.Notes, s.Specs = mixed, e.Skipped, e.Notes, e.Specs
 	for _, program := range e.Programs {
 		s.AddPlugin(program)
 	}

@@ -32,7 +32,7 @@ const LockName = "rlrun.lock.yaml"
 // came with a config, which is other then.
 func FindLock(named, configName string) (path, other string) {
 	exists := func(path string) bool {
-		_, err := os.Stat(path)
+		_, err := os.Lstat(path) // a link to nothing is a lock file that cannot be read
 		return err == nil
 	}
 	beside := filepath.Join(filepath.Dir(configName), LockName)
