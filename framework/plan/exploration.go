@@ -75,7 +75,7 @@ type Commitment struct {
 	Fixed int `json:"fixed,omitempty" jsonschema:"minimum=1,maximum=1000000000"`
 	// Floor is the shortest commitment. Default: 1.
 	Floor int `json:"floor,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1"`
-	// Cap is the longest commitment. Default: 1000.
+	// Cap is the longest commitment. Default: 1000, or floor if that is larger.
 	Cap int `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1000"`
 	// Scale multiplies the estimate; the product is rounded up. Default: 1.
 	Scale float64 `json:"scale,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1000000000,default=1"`

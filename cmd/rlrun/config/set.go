@@ -49,7 +49,7 @@ func (d *document) set(expr string) *Problem {
 		case yaml.SequenceNode:
 			j, err := strconv.Atoi(seg)
 			switch {
-			case err != nil || j < 0 || j > len(n.Content):
+			case err != nil || strconv.Itoa(j) != seg || j < 0 || j > len(n.Content): // +1 and 01 are no index
 				return fail("%s is a list of %d; %q must be an index from 0 to %d (%d appends)",
 					d.display(path[:i]), len(n.Content), seg, len(n.Content), len(n.Content))
 			case j == len(n.Content):

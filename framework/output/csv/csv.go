@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/rlrun/rlrun/framework/output"
@@ -53,7 +54,8 @@ func WriteCurves(w io.Writer, s *result.Summary) error {
 	return c.close()
 }
 
-// WriteSummary writes one line for every row of the summary. The difference
+// WriteSummary writes one line for every row of the summary, and lines without values for an agent whose
+// runs in an environment all failed. The difference
 // columns compare with the experiment's first agent and are empty for it. An infinite median is
 // written as inf. If the
 // summary is mixed, a last column "programs" says so.
@@ -76,7 +78,34 @@ func WriteSummary(w io.Writer, s *result.Summary) error {
 			result.CSVNumber(r.IQM), result.CSVNumber(r.IQMLow), result.CSVNumber(r.IQMHigh), diff, low, high,
 			median, strconv.Itoa(len(r.Censored)), n)
 	}
+	for _, x := range s.Counts {
+		if x.OK > 0 || x.Failed == 0 {
+			continue
+		}
+		for _, m := range metricsOf(s, x.Environment) {
+			none := result.CSVNumber(math.NaN())
+			c.row(x.Environment, x.Agent, string(m), "0", strconv.Itoa(x.Failed), none, none, none, none, none, none, none, "", "", "", none, "0", "")
+		}
+	}
 	return c.close()
+}
+
+// metricsOf are the metrics that runs have in an environment, or anywhere if all of its runs failed.
+func metricsOf(s *result.Summary, environment string) (here []result.Metric) {
+	var all []result.Metric
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if !slices.Contains(all, r.Metric) {
+			all = append(all, r.Metric)
+		}
+		if r.Environment == environment && !slices.Contains(here, r.Metric) {
+			here = append(here, r.Metric)
+		}
+	}
+	if len(here) == 0 {
+		return all
+	}
+	return here
 }
 
 // WriteDecisions writes one line for every decision in the records that the

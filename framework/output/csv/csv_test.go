@@ -50,6 +50,19 @@ func shorten(s string) string {
 	return regexp.MustCompile(`(\.\d{11})\d+`).ReplaceAllString(s, "$1")
 }
 
+// An agent whose runs all failed has its lines too, with how many failed.
+func TestSummaryOfFailedRuns(t *testing.T) {
+	s, _ := outputtest.Tiny(t)
+	c := s.Counts[len(s.Counts)-1]
+	c.Agent, c.OK, c.Failed = "broken", 0, 3
+	s.Counts = append(s.Counts, c)
+	var buf bytes.Buffer
+	must.Do(t, csv.WriteSummary(&buf, s))
+	if want := `"e, f",broken,reward,0,3,NaN,NaN,NaN,NaN,NaN,NaN,NaN,,,,NaN,0,` + "\n"; !strings.Contains(buf.String(), want) {
+		t.Errorf("no line %q in\n%s", want, buf.String())
+	}
+}
+
 func TestSummaryCSV(t *testing.T) {
 	s, _ := outputtest.Tiny(t)
 	s.Rows = s.Rows[3:4] // b, reward
