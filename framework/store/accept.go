@@ -64,14 +64,14 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 		return nil, fmt.Errorf("%s holds %w: run %d is recorded (they count from 0), and runs is %d; ask for %d runs or more",
 			c.dir.Path, ErrOtherExperiment, most-1, p.Config.Runs, most)
 	}
-	if err := c.provenance.sameSpecs(c.dir, s); err != nil {
-		return nil, err
-	}
+	others := c.provenance.samePrograms(c.dir, p, s, c.runs.Entries)
 	if !s.Mixed {
-		if err := c.sameShards(p, shard, s); err != nil {
+		if err := cmp.Or(c.sameShards(p, shard, s), others); err != nil {
 			return nil, err
 		}
-		if err := c.provenance.samePrograms(c.dir, p, s, c.runs.Entries); err != nil {
+	}
+	if others == nil {
+		if err := c.provenance.sameSpecs(c.dir, s); err != nil {
 			return nil, err
 		}
 	}
