@@ -246,7 +246,7 @@ func TestPageAnswers(t *testing.T) {
 	var contents []string
 	must.Do(t, chromedp.Run(ctx, chromedp.Evaluate(`Promise.all(window.saved.map(async (b) => b.type + " " + b.size + " " + (b.type === "image/png" ? "" : await b.text())))`, &contents, await)))
 	all := strings.Join(contents, "\n")
-	for _, want := range []string{"image/svg+xml ", "image/png ", "text/csv ", "environment,agent,step,metric,mean,ci_low,ci_high\r\n", "</svg>"} {
+	for _, want := range []string{"image/svg+xml ", "image/png ", "text/csv ", "environment,agent,step,metric,mean,ci_low,ci_high,averaged_points\r\n", "</svg>"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in what was saved", want)
 		}

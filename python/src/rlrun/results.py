@@ -173,7 +173,8 @@ class Results:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
         The curves are those of ``curves.csv``, without the moving average of the report. The dotted line is the
-        optimal mean reward of a step, where it is known. The first twentieth of the steps sets no axis. Colours, dashes and marks tell twenty agents apart.
+        optimal mean reward of a step, where it is known. The first twentieth of the steps sets no axis. Colours, dashes
+        and marks tell twenty agents apart.
 
         Args:
             metric: The metric.
