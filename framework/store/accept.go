@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -91,9 +90,9 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 // their runs would be of another task.
 func (p *Provenance) sameSpecs(d Dir, s *Session) error {
 	for _, old := range append([]Session{p.Session}, p.Resumed...) {
-		for _, name := range slices.Sorted(maps.Keys(s.Specs)) {
-			if was := old.Specs[name]; was != "" && was != s.Specs[name] {
-				return fmt.Errorf("%s holds %w: environment %q had other spaces, bounds of rewards or metrics when its runs were made", d.Path, ErrOtherExperiment, name)
+		for _, is := range s.Specs {
+			if slices.ContainsFunc(old.Specs, func(was SpecProvenance) bool { return was.Environment == is.Environment && was.Digest != is.Digest }) {
+				return fmt.Errorf("%s holds %w: environment %q had other spaces, bounds of rewards or metrics when its runs were made", d.Path, ErrOtherExperiment, is.Environment)
 			}
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/inputfile"
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // ErrOtherPrograms says that an output directory holds runs that other programs made.
@@ -66,14 +67,20 @@ type Session struct {
 	Plugins []PluginProvenance `json:"plugins"`
 	// Components lists the environments and agents whose results depend on more than their plugin.
 	Components []ComponentProvenance `json:"components,omitempty"`
-	// Specs has digests of what environments of the plan say of themselves, their specs and metrics, by label.
-	Specs map[string]string `json:"specs,omitempty"`
+	// Specs has digests of what environments of the plan say of themselves: their specs and metrics.
+	Specs []SpecProvenance `json:"specs,omitempty"`
 	// Skipped are the pairs that matrix.skip_incompatible left out.
 	Skipped []result.Skipped `json:"skipped,omitempty"`
 	// Notes are sentences that a reader of the results must know.
 	Notes []string `json:"notes,omitempty"`
 	Host  string   `json:"host,omitempty"` // name of the machine on which a shard ran
 	Job   string   `json:"job,omitempty"`  // the scheduler's name of the shard's job
+}
+
+// SpecProvenance has the digest of an environment's spec and metrics.
+type SpecProvenance struct {
+	Environment string `json:"environment"` // label, of characters that can be seen
+	Digest      string `json:"digest"`
 }
 
 // PluginProvenance identifies one plugin.
@@ -118,7 +125,10 @@ func (e *Experiment) NewSession(command []string, started time.Time, mixed bool)
 	}
 	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, *e.Plan.Config.Seed
 	s.ConfigSHA256 = e.Plan.Config.Digest()
-	s.Mixed, s.Skipped, s.Notes, s.Specs = mixed, e.Skipped, e.Notes, e.Specs
+	s.Mixed, s.Skipped, s.Notes = mixed, e.Skipped, e.Notes
+	for _, name := range slices.Sorted(maps.Keys(e.Specs)) {
+		s.Specs = append(s.Specs, SpecProvenance{printable.Text(name), e.Specs[name]})
+	}
 	for _, program := range e.Programs {
 		s.AddPlugin(program)
 	}
