@@ -270,8 +270,8 @@ func TestEntriesNameTheirExperiment(t *testing.T) {
 	}
 }
 
-// A hole in a file, which a power cut or a sparse file leaves, is read without keeping it: at the
-// end a record is cut off, and a long one is refused.
+// A power cut leaves holes in a file, and a sparse file has them. A hole is read without keeping it. At
+// the end of a file its record is cut off. A hole that is too long is refused.
 func TestHoles(t *testing.T) {
 	var r Runs
 	must.Do(t, r.addLines("x.jsonl", bufio.NewReader(io.LimitReader(zeros{}, 1<<20)), nil))

@@ -1,12 +1,15 @@
 package run
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -57,6 +60,63 @@ func TestMetricsOfTwoPlugins(t *testing.T) {
 		err := x.declare(result.EnvironmentMetrics, &vector.Measures{Metrics: []framework.Metric{m}})
 		if (err == nil) != (want == "") || err != nil && (!errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v: got %v, want %s", m, err, want)
+		}
+	}
+}
+
+// said is an environment or agent of which only what it says of itself is asked.
+type said struct {
+	vector.Environment
+	spec    framework.Spec
+	metrics []framework.Metric
+}
+
+func (s said) Spec() framework.Spec { return s.spec }
+func (s said) Close() error         { return nil }
+func (s said) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Measures: &vector.Measures{Metrics: s.metrics}}
+}
+
+// saying is a plugin of it.
+type saying struct {
+	vector.Plugin
+	env said
+}
+
+func (s saying) OpenEnvironment(context.Context, json.RawMessage, int) (vector.Environment, error) {
+	return s.env, nil
+}
+
+type silentAgent struct{ vector.Agent }
+
+func (silentAgent) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+
+// An environment that says one thing in one process and another in the next is refused, by what differs.
+func TestOtherProcessSaysOtherwise(t *testing.T) {
+	spec := framework.Spec{ID: "a/b@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, RewardHigh: 1}
+	wider, bounded := spec, spec
+	wider.Action, bounded.RewardHigh = space.Discrete{N: 3}, 2
+	up, down := framework.Metric{Name: "m", Better: framework.Higher}, framework.Metric{Name: "m", Better: framework.Lower}
+	first := said{spec: spec, metrics: []framework.Metric{up}}
+	for name, tt := range map[string]struct {
+		second    said
+		want      string // in the error before the runs; empty if there is none
+		inWorkers bool   // metrics are refused there too
+	}{
+		"the same":        {first, "", false},
+		"another space":   {said{spec: wider, metrics: first.metrics}, "its action is {N:2 Start:0} in one process and {N:3 Start:0} in another", false},
+		"another bound":   {said{spec: bounded, metrics: first.metrics}, "its reward high is 1 in one process and 2 in another", false},
+		"metric turned":   {said{spec: spec, metrics: []framework.Metric{down}}, "its metrics are", true},
+		"metric more":     {said{spec: spec, metrics: []framework.Metric{up, {Name: "n"}}}, "its metrics are", true},
+		"metric is there": {said{spec: spec, metrics: []framework.Metric{up}}, "", false},
+	} {
+		err := SameSpec(t.Context(), saying{env: first}, saying{env: tt.second}, nil)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+		w := &worker{execution: &execution{declared: &store.Declared{Environment: first.metrics}}}
+		if err := w.sameMetrics(tt.second, silentAgent{}); errors.Is(err, store.ErrChanged) != tt.inWorkers {
+			t.Errorf("%s: in a worker: %v", name, err)
 		}
 	}
 }

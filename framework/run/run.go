@@ -89,7 +89,7 @@ type execution struct {
 	lanes    func(plan.Component) int           // that its plugin prefers at most, 0 for any; nil: any
 	starts   func(plan.Component) time.Duration // how long its plugin took to start; nil: no time
 	session  *store.Session                     // names the programs in records
-	declared *store.Declared                    // metrics, before the runs; nil: they are not compared
+	declared *store.Declared                    // metrics, before the runs; nil: there are none, or nobody has asked
 	done     store.Done                         // runs that are not to be made
 	trust    bool                               // checkpoints that are pickles are read
 	shard    plan.Shard                         // if not zero, says which runs to make
@@ -126,10 +126,13 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 		pairs, _ = x.plugins.(Pairs)
 		x.pool.retain()
 	}
-	declared := x.Declared.Clone()
+	var declared *store.Declared
+	if len(x.Declared.Environment)+len(x.Declared.Agent) > 0 {
+		declared = new(x.Declared.Clone())
+	}
 	return &execution{
 		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
-		session: session, declared: &declared, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
+		session: session, declared: declared, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard), o.Watch), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 		costs: store.Costs{}, processor: cputime.Processor(),
 	}

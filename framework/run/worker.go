@@ -233,17 +233,21 @@ func (x *execution) sameSpec(c plan.Cell, spec framework.Spec) error {
 
 // sameMetrics refuses metrics of the cell's plugins that they did not declare before the runs.
 func (w *worker) sameMetrics(env vector.Environment, agent vector.Agent) error {
-	if w.declared == nil || len(w.declared.Environment)+len(w.declared.Agent) == 0 { // none, or nobody has asked
+	if w.declared == nil {
 		return nil
 	}
 	known := w.declared.Clone()
-	for side, m := range map[string]*vector.Measures{result.EnvironmentMetrics: env.Abilities().Measures, result.AgentMetrics: agent.Abilities().Measures} {
+	add := func(side string, m *vector.Measures) error {
 		if m == nil {
-			continue
+			return nil
 		}
 		if err := known.Add(side, m.Metrics); err != nil {
 			return fmt.Errorf("%s %w: %w", side, store.ErrChanged, err)
 		}
+		return nil
+	}
+	if err := cmp.Or(add(result.EnvironmentMetrics, env.Abilities().Measures), add(result.AgentMetrics, agent.Abilities().Measures)); err != nil {
+		return err
 	}
 	if n := len(known.Environment) + len(known.Agent); n > len(w.declared.Environment)+len(w.declared.Agent) {
 		return fmt.Errorf("%w: a plugin declares metrics now that it did not declare before the runs", store.ErrChanged)

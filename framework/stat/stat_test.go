@@ -475,7 +475,7 @@ func TestResamplerOfManyRuns(t *testing.T) {
 	}
 }
 
-// A quantile of values in any order is that of the sorted ones, also where many are equal.
+// Values have the same quantiles in any order, also where many are equal.
 func TestQuantileWithoutSorting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 40, 2000} {

@@ -89,7 +89,7 @@ func (c *contents) accept(ctx context.Context, p *plan.Plan, shard plan.Shard, s
 // sameSpecs refuses environments that say something else of themselves than in former commands:
 // their runs would be of another task.
 func (p *Provenance) sameSpecs(d Dir, s *Session) error {
-	for _, old := range append([]Session{p.Session}, p.Resumed...) {
+	for old := range p.sessions() {
 		for _, is := range s.Specs {
 			if slices.ContainsFunc(old.Specs, func(was SpecProvenance) bool { return was.Environment == is.Environment && was.Digest != is.Digest }) {
 				return fmt.Errorf("%s holds %w: environment %q had other spaces, bounds of rewards or metrics when its runs were made", d.Path, ErrOtherExperiment, is.Environment)

@@ -3,6 +3,9 @@ package store
 import (
 	"errors"
 	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/must"
 )
 
 // Runs of an environment whose spec or metrics have changed since are of another task.
@@ -20,6 +23,18 @@ func TestOtherSpecsAreRefused(t *testing.T) {
 	} {
 		if err := was.sameSpecs(Dir{Path: "d"}, &Session{Specs: tt.specs}); errors.Is(err, ErrOtherExperiment) != tt.other {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Metrics that mean something else than those of the directory are refused, and further ones are not.
+func TestOtherMetricsAreRefused(t *testing.T) {
+	d := Dir{Path: t.TempDir()}
+	must.Do(t, d.writeJSON(metricsFile, Declared{Agent: []framework.Metric{{Name: "m", Better: framework.Higher}}}))
+	for better, ok := range map[framework.Direction]bool{framework.Higher: true, framework.Lower: false} {
+		e := &Experiment{Dir: d, Declared: Declared{Agent: []framework.Metric{{Name: "m", Better: better}, {Name: "n"}}}}
+		if err := e.sameMetrics(); (err == nil) != ok {
+			t.Errorf("%s: %v", better, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package fields
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,33 +11,40 @@ import (
 )
 
 // Differ returns the first field in which two structs of one type differ, in words, and its two
-// values. The name is empty if there is none. Fields named in except may differ.
-func Differ[T any](a, b T, except ...string) (name string, x, y any) {
+// values as text, long ones around the place where they begin to differ. The name is empty if there
+// is none. Fields named in except may differ.
+func Differ[T any](a, b T, except ...string) (name, was, is string) {
 	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
 		x, y := v.Field(i).Interface(), w.Field(i).Interface()
 		if !slices.Contains(except, name) && !reflect.DeepEqual(x, y) {
-			x, y := excerpts(x, y)
-			return words(name), x, y
+			was, is := excerpts(text(x), text(y))
+			return words(name), was, is
 		}
 	}
-	return "", nil, nil
+	return "", "", ""
 }
 
-// excerpts are two values as they are, and of two JSON texts the parts where they begin to differ.
-func excerpts(x, y any) (any, any) {
-	a, ok := x.(json.RawMessage)
-	if !ok {
-		return x, y
+func text(x any) string {
+	if raw, ok := x.(json.RawMessage); ok {
+		return string(raw)
 	}
-	b := y.(json.RawMessage)
+	return fmt.Sprintf("%+v", x)
+}
+
+// excerpts shortens two texts.
+func excerpts(a, b string) (string, string) {
+	const around = 40 // bytes
 	same := 0
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
-	part := func(text []byte) string {
-		return "…" + strings.ToValidUTF8(string(text[max(0, same-40):min(len(text), same+20)]), "") + "…"
+	part := func(s string) string {
+		if len(s) <= 2*around {
+			return s
+		}
+		return "…" + strings.ToValidUTF8(s[max(0, same-around):min(len(s), same+around)], "") + "…"
 	}
 	return part(a), part(b)
 }

@@ -57,6 +57,8 @@ func TestSetProblems(t *testing.T) {
 		{"agents.5.plugin=x", `--set agents.5.plugin=x: agents is a list of 2; "5" must be an index from 0 to 2 (2 appends)`},
 		{"agents.first.plugin=x", `--set agents.first.plugin=x: agents is a list of 2; "first" must be an index from 0 to 2 (2 appends)`},
 		{"name.x=3", `--set name.x=3: name is the text "demo" and has nothing inside it to set`},
+		{"agents.+1={plugin: x}", `--set agents.+1={plugin: x}: agents is a list of 2; "+1" must be an index from 0 to 2 (2 appends)`},
+		{"agents.01={plugin: x}", `--set agents.01={plugin: x}: agents is a list of 2; "01" must be an index from 0 to 2 (2 appends)`},
 		{"agents.1.plugn=x", "--set agents.1.plugn=x: agents[1].plugn: unknown key; did you mean plugin?"},
 		{"record.a={b: 1, b: 2}", `--set record.a={b: 1, b: 2}: the key "b" is here a second time (first on line 1); remove one`},
 	}
