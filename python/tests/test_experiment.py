@@ -506,6 +506,20 @@ def test_errors_have_the_key(tmp_path: Path, agents: list[Any], path: str, messa
     assert raised.value.results is None
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "path"),
+    [
+        ("agents.0.params", {"epsilon": 2}, "agents[0].params.epsilon"),
+        ("record.metrics", ["a: b"], "record.metrics[0]"),
+    ],
+)
+def test_errors_of_settings_have_the_key(tmp_path: Path, key: str, value: Any, path: str) -> None:
+    config = {"environments": [BANDIT], "agents": ["q-learning"], **SMALL}
+    with pytest.raises(rlrun.ExperimentError, match=rf"^--set {key}=") as raised:
+        rlrun.run(config, output=tmp_path / "out", settings={key: value}, progress=False)
+    assert raised.value.path == path
+
+
 def test_errors_of_a_file_have_its_line(tmp_path: Path) -> None:
     config = tmp_path / "exp.yaml"
     config.write_text("runs: 1\nsteps: 10\nenvironments: [{plugin: chain}]\nagents:\n- {plugin: psrl, nam: x}\n")

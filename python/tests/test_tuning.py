@@ -455,6 +455,16 @@ def test_no_setting_is_tried_twice(tmp_path):
         assert f"the best of {settings} settings" in repr(found)
 
 
+def test_ties_are_told(tmp_path):
+    """The step size has no part in the first step of a run."""
+    tune = {"agents": {"q-learning": {"step": {"values": [0.1, 0.2, 0.3]}}}, "trials": 3, "runs": 2, "halving": False}
+    c = config(**tune) | {"steps": 1, "agents": [{"plugin": "q-learning"}]}
+    found = rlrun.tune(c, output=tmp_path, progress=False)
+    assert len({t.score for t in found.tried}) == 1
+    assert found.best["q-learning"] == found.tried[0].settings
+    assert "2 of the others have the same score; the one tried first was taken" in repr(found)
+
+
 def test_all_settings_are_listed():
     either = _Range("a", values=('"x"', '"y"'))
     beside = _Range("b", 1, 3, integer=True, when={"a": "x"})

@@ -59,6 +59,10 @@ class Experiment:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.config.items())})"
 
 
+_KEY = re.compile(r"(?:\S+:\d+: |--set (?P<first>[\w-]+).*?: (?=(?P=first)\b))?(?P<key>[\w-]+(?:\[\d+\]|\.[\w-]+)*): ")
+"""How a message of rlrun about a key begins: with the line of a file, or the setting, that has it, or with the key."""
+
+
 class ExperimentError(Exception):
     """rlrun refused an experiment, or runs of it failed. The message is rlrun's."""
 
@@ -171,8 +175,8 @@ def run(
                 print(f"Notice: {notice}.", file=sys.stderr)
             return Results(Path(host.output))
     error = ExperimentError(host.said())
-    if found := re.match(r"(?:\S+:\d+: )?([\w-]+(?:\[\d+\]|\.[\w-]+)*): ", str(error)):
-        error.path = found[1]
+    if found := _KEY.match(str(error)):
+        error.path = found["key"]
     if host.state.get("failed"):
         error.results = _report(host.output)
     raise error

@@ -100,6 +100,8 @@ class Tuning:
             values = ", ".join(f"{key}: {_short(value)}" for key, value in settings.items())
             found = f"the best of {len(trials)} settings, found with {_runs(trials):,} runs in each environment"
             lines += [f"{agent}: {values}", f"  {found}"]
+            if tied := sum(t.state == "complete" and t.score == _best(trials).score for t in trials) - 1:
+                lines.append(f"  {tied} of the others have the same score; the one tried first was taken")
             if failed := [t for t in trials if t.state == "failed"]:
                 lines.append(f"  {len(failed)} of them failed and could not be chosen, the first: {failed[0].error}")
         count = int(self.results.runs.groupby(["environment", "agent"]).size().max())
