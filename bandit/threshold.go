@@ -214,7 +214,14 @@ func (k peak) thresholds(c Comparison) Thresholds {
 			t.ShareStar = k.phi / cost
 		}
 		t.GammaStar = math.Exp(math.Log1p(-t.ShareStar) / float64(hold))
-		if n := math.Floor(float64(hold) / t.ShareStar); n < tooLarge {
+		n := math.Floor(float64(hold) / t.ShareStar)
+		share := func(n float64) float64 { return min(1, float64(hold)/(n+1)) }
+		if n > 0 && t.Explore(share(n-1)) { // at a tie rounding decides, and here as in Explore
+			n--
+		} else if !t.Explore(share(n)) {
+			n++
+		}
+		if n < tooLarge {
 			t.NStar = int(n)
 		} else {
 			t.NStar, t.NStarOverflow = math.MaxInt, true

@@ -98,6 +98,25 @@ func TestThresholdsAgreeWithExplore(t *testing.T) {
 }
 
 // φ* against a scan of every δ that matters.
+// NStar is the least N for which Explore explores also where φ* is a simple fraction of the cost, so
+// that rounding decides.
+func TestNStarAgreesWithExploreAtTies(t *testing.T) {
+	for _, known := range []float64{0.1, 0.3, 0.5, 0.6, 0.7} {
+		for _, weight := range []float64{0.1, 0.2, 0.25, 0.5} {
+			for _, hold := range []int{1, 2, 3, 5, 7} {
+				for share := 1; share <= 100; share++ {
+					b := TwoPoint{Hi: known + known/float64(share)*(1-weight)/weight, W: weight}
+					c := Comparison{Known: known, Hold: hold}
+					n := Threshold(b, c).NStar
+					if !Explore(Finite(n), b, c) || n > 0 && Explore(Finite(n-1), b, c) {
+						t.Fatalf("known %v, weight %v, T %d, share 1/%d: NStar is %d", known, weight, hold, share, n)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestPhiStarIsTheSupremum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b Belief
