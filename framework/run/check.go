@@ -249,7 +249,7 @@ func (x *Runner) checkPairs(ctx context.Context) error {
 				return plan.At(fmt.Errorf("counts episodes, which never end in %s: leave it out, and runs end after steps", c.Name), "episodes")
 			}
 			if e := x.Plan.Config.Evaluate; e != nil && spec.Continuing && e.Steps == 0 {
-				err = fmt.Errorf("evaluate counts episodes, which never end in %s; give evaluate.steps: %w", c.Name, framework.ErrUnsupported)
+				err = fmt.Errorf("evaluate counts episodes, which never end in %s; give evaluate.steps (rlrun evaluate: --steps): %w", c.Name, framework.ErrUnsupported)
 			}
 		}
 		if err != nil {

@@ -69,7 +69,9 @@ class Results:
     def curves(self) -> pd.DataFrame:
         """A row per run, metric and recorded step: environment, agent, run, metric, step, value.
 
-        It has the ok runs of ``runs``. Raises ValueError if their records are damaged or gone, or differ.
+        It has the ok runs of ``runs``, and the metrics that were recorded: curves of ``cumulative_reward``, which
+        follow from those of the reward, are in ``curves.csv`` alone. Raises ValueError if their records are damaged
+        or gone, or differ.
         """
         pd = _pandas()
         steps = self._query("SELECT step FROM grid ORDER BY step")["step"].to_numpy()
@@ -129,7 +131,6 @@ class Results:
         options |= {"alpha": alpha, "correction": correction, "unpaired": unpaired, "scores": scores}
         return compare(self.directory, **options)
 
-    @checked
     @checked
     def steps_to(
         self, metric: str, level: float | Mapping[str, float], *, below: bool = False, stays: bool = True

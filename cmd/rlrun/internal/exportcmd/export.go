@@ -53,8 +53,11 @@ replace the files of an earlier export.
 			if len(formats) == 0 {
 				return cli.Usagef("%s needs --format: %s", cmd.CommandPath(), strings.Join(names, ", "))
 			}
-			for _, f := range formats {
-				if !slices.Contains(names, f) {
+			for i, f := range formats {
+				switch {
+				case slices.Contains(formats[:i], f):
+					return cli.Usagef("--format has %s twice: remove one", f)
+				case !slices.Contains(names, f):
 					return cli.Usagef("--format must be one of %s, not %q%s", strings.Join(names, ", "), f, cli.Suggest(f, names, ""))
 				}
 			}
