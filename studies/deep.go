@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,24 +15,80 @@ import (
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
-// deepStudy is an experiment of networks in DeepSea: dives that cost little, much or nearly all of
-// the treasure, in a sea with a treasure and in one without.
+// deepStudy is an experiment of networks.
 type deepStudy struct {
-	size, episodes int
-	runs, seed     int
-	ways           []deepWay
+	what              string // is in the tables, before "N runs"
+	steps, runs, seed int
+	measure           string // what a run's value is
+	perEpisode        bool   // it is the return per episode, and not the total reward
+	cells             func() ([]deepCell, error)
+	decimals          int // of values in the tables
+	ways              []deepWay
+	figure, title     string // the cell that is drawn, and the title
+	length            int    // of all episodes, 0 if they differ: the figure then counts steps
+}
+
+// deepCell is a column of the tables. The value of a run is its mean over the tasks.
+type deepCell struct {
+	name  string
+	tasks []task
+	scale scale // its values 0 and 1, for sums over cells
 }
 
 // deepStudies are these experiments by name.
 var deepStudies = map[string]deepStudy{
-	"deep-development": {8, 200, 8, 7001, deepCandidates(8 * 200)},
-	"deep-50":          {8, 50, 30, 9001, deepWays(8 * 50)},
-	"deep":             {8, 200, 30, 9001, deepWays(8 * 200)},
-	"deep-800":         {8, 800, 10, 9001, deepWays(8 * 800)},
+	"deep-development": deepSeas(8, 200, 8, 7001, deepCandidates(8*200)),
+	"deep-50":          deepSeas(8, 50, 30, 9001, deepWays(8*50)),
+	"deep":             deepSeas(8, 200, 30, 9001, deepWays(8*200)),
+	"deep-800":         deepSeas(8, 800, 10, 9001, deepWays(8*800)),
+	"deep-10":          deepSeas(10, 200, 10, 9002, deepWays(10*200)),
+	"deep-14":          deepSeas(14, 200, 10, 9002, deepWays(14*200)),
+	"deep-pits-500":    deepGrids(500, 10),
+	"deep-pits":        deepGrids(2000, 6),
+	"deep-cartpole": {
+		what: "CartPole, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Return per episode", perEpisode: true,
+		cells: oneCell("return", "cartpole", nil, scale{0, 500}), decimals: 1, ways: deepWays(10_000),
+	},
+	"deep-swingup": {
+		what: "Cartpole swing-up, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Total reward",
+		cells: oneCell("reward", "cartpole-swingup", nil, scale{-10_000 * 0.1 * 2 / 3, 10_000}), decimals: 1, ways: deepWays(10_000),
+	},
 }
 
-// deepCosts are what a dive to the treasure, or to where it would be, costs.
-var deepCosts = []float64{0.01, 0.3, 0.9}
+// deepSeas is a study of dives that cost little, much or nearly all of the treasure, in a sea with a
+// treasure and in one without.
+func deepSeas(size, episodes, runs, seed int, ways []deepWay) deepStudy {
+	cells := func() (cells []deepCell, err error) {
+		for _, cost := range []float64{0.01, 0.3, 0.9} {
+			c := deepCell{name: fmt.Sprintf("cost %v", cost)}
+			for _, empty := range []bool{false, true} {
+				name := c.name
+				if empty {
+					name += ", empty"
+				}
+				c.tasks = append(c.tasks, task{name: name, environment: map[string]any{"plugin": "deepsea",
+					"params": map[string]any{"size": size, "mapped": true, "cost": cost, "empty": empty}}})
+			}
+			// At random half of the moves are to the right, and one of 2ᴺ episodes finds the treasure.
+			n := float64(episodes)
+			c.scale = scale{n * (math.Exp2(-float64(size))/2 - cost/2), n * (1 - cost) / 2}
+			cells = append(cells, c)
+		}
+		return cells, nil
+	}
+	return deepStudy{
+		what: fmt.Sprintf("DeepSea %d, %d episodes", size, episodes), steps: size * episodes, runs: runs, seed: seed,
+		measure: "Total reward, the mean of the sea with a treasure and of the one without", cells: cells, decimals: 1, ways: ways,
+		figure: "cost 0.3", title: fmt.Sprintf("DeepSea %d, a dive costs 0.3", size), length: size,
+	}
+}
+
+// oneCell is a study of one task.
+func oneCell(name, plugin string, params map[string]any, s scale) func() ([]deepCell, error) {
+	return func() ([]deepCell, error) {
+		return []deepCell{{name, []task{{name: name, environment: map[string]any{"plugin": plugin, "params": params}}}, s}}, nil
+	}
+}
 
 // deepWay is an agent with a network.
 type deepWay struct {
@@ -85,23 +146,16 @@ func deepCandidates(steps int) []deepWay {
 	return ways
 }
 
-// deepTask is the name of a sea.
-func deepTask(cost float64, empty bool) string {
-	if empty {
-		return fmt.Sprintf("cost %v, empty", cost)
-	}
-	return fmt.Sprintf("cost %v", cost)
-}
-
 // writeDeep writes the config of a study of networks, and returns its path.
 func writeDeep(name string) (string, error) {
 	x := deepStudies[name]
+	cells, err := x.cells()
+	if err != nil {
+		return "", err
+	}
 	var tasks []task
-	for _, cost := range deepCosts {
-		for _, empty := range []bool{false, true} {
-			tasks = append(tasks, task{name: deepTask(cost, empty), environment: map[string]any{"plugin": "deepsea",
-				"params": map[string]any{"size": x.size, "mapped": true, "cost": cost, "empty": empty}}})
-		}
+	for _, c := range cells {
+		tasks = append(tasks, c.tasks...)
 	}
 	var agents []map[string]any
 	for _, w := range x.ways {
@@ -111,62 +165,78 @@ func writeDeep(name string) (string, error) {
 		}
 		agents = append(agents, a)
 	}
-	return writeExperiment(name, "Networks in DeepSea, by the cost of a dive.", x.runs, tasks, agents, "exploration_share")
+	return writeExperiment(name, "Networks: "+x.what+".", x.runs, tasks, agents, "exploration_share")
 }
 
-// deepBoard prints of each agent the total reward by the cost of a dive, the mean of the sea with
-// a treasure and of the one without, then by how much the first agent is above each other one.
-func deepBoard(s *study) error {
-	x := deepStudies[s.name]
-	totals := make([][][]float64, len(x.ways)) // by cost and run
-	shares := make([]float64, len(x.ways))
+// values returns the value of each run of each agent, by agent, cell and run.
+func (s *study) values(x deepStudy, cells []deepCell) ([][][]float64, error) {
+	values := make([][][]float64, len(x.ways))
 	for a, w := range x.ways {
-		for _, cost := range deepCosts {
+		for _, c := range cells {
 			runs := make([]float64, s.Meta.Runs)
-			for _, empty := range []bool{false, true} {
-				env := deepTask(cost, empty)
-				if _, err := s.curves(env, w.name, result.Reward); err != nil { // reads the records
-					return err
+			for _, t := range c.tasks {
+				if _, err := s.curves(t.name, w.name, result.Reward); err != nil { // reads the records
+					return nil, err
 				}
-				for _, r := range s.records[[2]string{env, w.name}] {
-					runs[r.Run] += s.total(r) / 2
-				}
-				if w.exploration != nil {
-					e, err := s.last(env, w.name, result.ExplorationShare)
-					if err != nil {
-						return err
+				for _, r := range s.records[[2]string{t.name, w.name}] {
+					v := s.total(r)
+					if x.perEpisode {
+						v /= float64(max(1, r.Episodes))
 					}
-					shares[a] += e.Mean / float64(2*len(deepCosts))
+					runs[r.Run] += v / float64(len(c.tasks))
 				}
 			}
-			totals[a] = append(totals[a], runs)
+			values[a] = append(values[a], runs)
 		}
 	}
-	fmt.Fprintf(s.w, "DeepSea %d, %d episodes, %d runs. Total reward, the mean of the sea with a treasure and of the one without, ± half of the 95 %% interval:\n\n", x.size, x.episodes, s.Meta.Runs)
+	return values, nil
+}
+
+// deepBoard prints the values of each agent by cell, then by how much the first agent is above each
+// other one.
+func deepBoard(s *study) error {
+	x := deepStudies[s.name]
+	cells, err := x.cells()
+	if err != nil {
+		return err
+	}
+	values, err := s.values(x, cells)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.w, "%s, %d runs. %s, ± half of the 95 %% interval:\n\n", x.what, s.Meta.Runs, x.measure)
 	head, optimal := []string{"agent"}, []string{"optimal"}
-	for _, cost := range deepCosts {
-		head = append(head, fmt.Sprintf("cost %v", cost))
-		optimal = append(optimal, fmt.Sprintf("%.1f", (1-cost)*float64(x.episodes)/2))
+	for _, c := range cells {
+		head = append(head, c.name)
+		optimal = append(optimal, fmt.Sprintf("%.*f", x.decimals, c.scale.one))
 	}
 	var rows, differences [][]string
 	var tests []stat.TTest
 	for a, w := range x.ways {
 		row := []string{w.name}
-		for c, runs := range totals[a] {
-			row = append(row, reward(stratified(stat.Scores{runs})))
+		share, count := 0.0, 0
+		for c, runs := range values[a] {
+			row = append(row, reward(stratified(stat.Scores{runs}), x.decimals))
 			if a > 0 {
-				by := make([]float64, len(runs))
-				for r := range runs {
-					by[r] = totals[0][c][r] - runs[r]
+				tests = append(tests, stratified(minus(stat.Scores{values[0][c]}, stat.Scores{runs})))
+			}
+			if w.exploration == nil {
+				continue
+			}
+			for _, t := range cells[c].tasks {
+				e, err := s.last(t.name, w.name, result.ExplorationShare)
+				if err != nil {
+					return err
 				}
-				tests = append(tests, stratified(stat.Scores{by}))
+				share += e.Mean
+				count++
 			}
 		}
-		share := ""
-		if w.exploration != nil {
-			share = fmt.Sprintf("%.0f %%", 100*shares[a])
+		explored := ""
+		if count > 0 {
+			explored = fmt.Sprintf("%.0f %%", 100*share/float64(count))
 		}
-		rows = append(rows, append(row, share))
+		rows = append(rows, append(row, explored))
 	}
 	s.table(append(slices.Clone(head), "exploratory steps"), append(rows, append(optimal, "")))
 	if s.name == "deep-development" {
@@ -179,33 +249,137 @@ func deepBoard(s *study) error {
 	ps = stat.Holm(ps)
 	for a, w := range x.ways[1:] {
 		row := []string{x.ways[0].name + " less " + w.name}
-		for c := range deepCosts {
-			i := a*len(deepCosts) + c
-			row = append(row, fmt.Sprintf("%s (p = %.2g)", reward(tests[i]), ps[i]))
+		for c := range cells {
+			i := a*len(cells) + c
+			row = append(row, fmt.Sprintf("%s (p = %.2g)", reward(tests[i], x.decimals), ps[i]))
 		}
 		differences = append(differences, row)
 	}
 	fmt.Fprint(s.w, "Differences in the same runs, p by the t test after Holm's correction over the table:\n\n")
 	s.table(head, differences)
-	return s.figure("", s.deepFigure(x, 0.3))
+	if x.figure == "" {
+		return nil
+	}
+	return s.figure("", s.deepFigure(x, cells))
 }
 
-// deepFigure draws the total reward so far at a cost, the mean of both seas.
-func (s *study) deepFigure(x deepStudy, cost float64) *plots.Figure {
-	figure := &plots.Figure{Title: fmt.Sprintf("DeepSea %d, a dive costs %v: total reward so far, %d runs, 95 %% bands", x.size, cost, s.Meta.Runs), XLabel: "episodes", YLabel: "total reward"}
+// deepBarOf are the studies over whose cells the bar is, in their order.
+var deepBarOf = []string{"deep-10", "deep-pits-500", "deep-pits", "deep-cartpole", "deep-swingup", "deep-14"}
+
+// deepBar prints the values of all cells of the studies that have results, where 0 is that of random actions and
+// 1 that of an optimal agent, and whether the first agent passes: the sum of its values is above those of both
+// others, and it is in no cell below 90 % of the better of them.
+func deepBar() error {
+	type column struct {
+		name   string
+		values stat.Scores // by agent and run
+	}
+	var columns []column
+	var ways []deepWay
+	for _, name := range deepBarOf {
+		dir := filepath.Join("results", name)
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		s, err := load(name, dir, os.Stdout)
+		if err != nil {
+			return err
+		}
+		x := deepStudies[name]
+		cells, err := x.cells()
+		if err != nil {
+			return err
+		}
+		values, err := s.values(x, cells)
+		if err != nil {
+			return err
+		}
+		ways = x.ways
+		for c, cell := range cells {
+			scores := make(stat.Scores, len(ways))
+			for a := range ways {
+				for _, v := range values[a][c] {
+					scores[a] = append(scores[a], cell.scale.score(v))
+				}
+			}
+			columns = append(columns, column{fmt.Sprintf("%s: %s", x.what, cell.name), scores})
+		}
+	}
+	if len(columns) == 0 {
+		return errors.New("there are no results")
+	}
+	head := []string{"cell"}
+	for _, w := range ways {
+		head = append(head, w.name)
+	}
+	var rows [][]string
+	sums := make([]float64, len(ways))
+	differences := make([]stat.Scores, len(ways)) // of the first agent and another, by cell and run
+	var below []string
+	for _, c := range columns {
+		row := []string{c.name}
+		var means []float64
+		for a, runs := range c.values {
+			mean := stat.Mean(runs)
+			means = append(means, mean)
+			sums[a] += mean
+			row = append(row, strings.ReplaceAll(fmt.Sprintf("%.3f", mean), "-", "−"))
+			differences[a] = append(differences[a], minus(c.values[:1], stat.Scores{runs})[0])
+		}
+		if !enough(means[0], slices.Max(means[1:])) {
+			below = append(below, c.name)
+			row[1] += " (below)"
+		}
+		rows = append(rows, row)
+	}
+	last := []string{"sum"}
+	for a := range ways {
+		last = append(last, strings.ReplaceAll(fmt.Sprintf("%.2f", sums[a]), "-", "−"))
+	}
+	s := &study{w: os.Stdout}
+	s.table(head, append(rows, last))
+	ps := make([]float64, 0, len(ways)-1)
+	var tests []stat.TTest
+	for a := range ways[1:] {
+		t := stratified(differences[a+1])
+		tests, ps = append(tests, t), append(ps, t.P)
+	}
+	ps = stat.Holm(ps)
+	passes := len(below) == 0
+	for a, t := range tests {
+		n := float64(len(columns))
+		t.Value, t.Low, t.High = n*t.Value, n*t.Low, n*t.High
+		fmt.Printf("The sum of %s less that of %s is %s (p = %.2g after Holm's correction).\n", ways[0].name, ways[a+1].name, reward(t, 2), ps[a])
+		passes = passes && sums[0] > sums[a+1]
+	}
+	fmt.Printf("%d of %d cells are below 90 %% of the better. The bar is passed: %v.\n", len(below), len(columns), passes)
+	return nil
+}
+
+// enough says whether a value is at least 90 % of the better of others. If that is negative, it is the least.
+func enough(value, better float64) bool { return value >= min(0.9*better, better) }
+
+// deepFigure draws the total reward so far in a cell, the mean over its tasks.
+func (s *study) deepFigure(x deepStudy, cells []deepCell) *plots.Figure {
+	cell := cells[slices.IndexFunc(cells, func(c deepCell) bool { return c.name == x.figure })]
+	xs := "steps"
+	if x.length > 0 {
+		xs = "episodes"
+	}
+	figure := &plots.Figure{Title: fmt.Sprintf("%s: total reward so far, %d runs, 95 %% bands", x.title, s.Meta.Runs), XLabel: xs, YLabel: "total reward"}
 	for _, w := range x.ways {
 		line := plots.Line{Label: w.name}
 		totals := make([]float64, s.Meta.Runs)
 		before := 0
 		for k, t := range s.Meta.Grid {
-			for _, empty := range []bool{false, true} {
-				for _, r := range s.records[[2]string{deepTask(cost, empty), w.name}] {
-					totals[r.Run] += r.Curves[result.Reward][k] * float64(t-before) / 2
+			for _, task := range cell.tasks {
+				for _, r := range s.records[[2]string{task.name, w.name}] {
+					totals[r.Run] += r.Curves[result.Reward][k] * float64(t-before) / float64(len(cell.tasks))
 				}
 			}
 			before = t
 			e := result.EstimateMean(totals)
-			line.X, line.Y = append(line.X, float64(t)/float64(x.size)), append(line.Y, e.Mean)
+			line.X, line.Y = append(line.X, float64(t)/float64(max(1, x.length))), append(line.Y, e.Mean)
 			line.Low, line.High = append(line.Low, e.Low), append(line.High, e.High)
 		}
 		figure.Lines = append(figure.Lines, line)
@@ -214,6 +388,6 @@ func (s *study) deepFigure(x deepStudy, cost float64) *plots.Figure {
 }
 
 // reward writes a mean and half of its interval.
-func reward(t stat.TTest) string {
-	return strings.ReplaceAll(fmt.Sprintf("%.1f ± %.1f", t.Value, (t.High-t.Low)/2), "-", "−")
+func reward(t stat.TTest, decimals int) string {
+	return strings.ReplaceAll(fmt.Sprintf("%.*f ± %.*f", decimals, t.Value, decimals, (t.High-t.Low)/2), "-", "−")
 }

@@ -52,7 +52,13 @@ var studies = map[string]func(*study) error{
 	"deep":                      deepBoard,
 	"deep-50":                   deepBoard,
 	"deep-800":                  deepBoard,
+	"deep-10":                   deepBoard,
+	"deep-14":                   deepBoard,
+	"deep-cartpole":             deepBoard,
 	"deep-development":          deepBoard,
+	"deep-pits":                 deepBoard,
+	"deep-pits-500":             deepBoard,
+	"deep-swingup":              deepBoard,
 	"episodes":                  episodesBoard,
 	"episodes-dev":              episodesBoard,
 	"episodes-dev-short":        episodesBoard,
@@ -98,8 +104,8 @@ var studies = map[string]func(*study) error{
 }
 
 func main() {
-	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, mixing [FILE…], worth"
-	if len(os.Args) != 2 && (len(os.Args) < 2 || os.Args[1] != "mixing") || studies[os.Args[1]] == nil && !slices.Contains([]string{"calibration", "mixing", "worth"}, os.Args[1]) {
+	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, deep-bar, mixing [FILE…], worth"
+	if len(os.Args) != 2 && (len(os.Args) < 2 || os.Args[1] != "mixing") || studies[os.Args[1]] == nil && !slices.Contains([]string{"calibration", "deep-bar", "mixing", "worth"}, os.Args[1]) {
 		fmt.Fprintf(os.Stderr, "usage: go run -C studies . NAME   (NAME: %s)\n", names)
 		os.Exit(2)
 	}
@@ -118,6 +124,8 @@ func run(name string) error {
 		return worth()
 	case "calibration":
 		return calibration()
+	case "deep-bar":
+		return deepBar()
 	case "mixing":
 		return mixing(os.Args[2:])
 	}
@@ -154,7 +162,7 @@ func execute(name string) (*study, error) {
 	}
 	args := []string{"run", "./cmd/rlrun", "run", path, "--resume"}
 	if x, ok := deepStudies[base]; ok {
-		args = append(args, "--steps", strconv.Itoa(x.size*x.episodes), "--seed", strconv.Itoa(x.seed))
+		args = append(args, "--steps", strconv.Itoa(x.steps), "--seed", strconv.Itoa(x.seed))
 	}
 	if base != name {
 		args = append(args, "--out", filepath.Join("results", name), "--steps")

@@ -31,6 +31,7 @@ func TestGeneratedConfigs(t *testing.T) {
 		{slices.Sorted(maps.Keys(changingHalves)), writeChanging},
 		{slices.Sorted(maps.Keys(episodesOf)), writeEpisodes},
 		{slices.Sorted(maps.Keys(optionsStudies)), writeOptions},
+		{slices.Sorted(maps.Keys(deepStudies)), writeDeep},
 	} {
 		for _, name := range write.names {
 			check(write.path(name))
