@@ -119,10 +119,10 @@ func TestTables(t *testing.T) {
 		switch {
 		case len(k.Beliefs) == 0:
 			beliefs = "none"
-		case len(k.Beliefs) == len(policy.BeliefKinds()) && k.Beliefs[0] == policy.BeliefKinds()[0].Name:
-			beliefs = "any"
 		case len(k.Beliefs) == len(policy.BeliefKinds()):
 			beliefs = "any (" + code(k.Beliefs[0]) + ")"
+		case len(k.Beliefs) == len(policy.BeliefKinds())-1:
+			beliefs = "any but `point` (" + code(k.Beliefs[0]) + ")"
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", k.Name, links.Replace(k.Doc), beliefs, code(keysOf(k.Spec)...))
 	}

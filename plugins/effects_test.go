@@ -215,6 +215,8 @@ func TestEveryParameterOfBanditsHasAnEffectOrIsRefused(t *testing.T) {
 				must.Do(t, json.Unmarshal([]byte(cmp.Or(beside[name], `{}`)), &base))
 				bases := []map[string]any{set(base, "policy.kind", name)}
 				switch {
+				case name == "point":
+					bases = []map[string]any{set(set(nil, "policy.kind", "greedy"), "belief.kind", name)}
 				case of == "belief":
 					bases = []map[string]any{set(set(nil, "policy.kind", "thompson"), "belief.kind", name), set(set(nil, "policy.kind", "greedy"), "belief.kind", name)}
 				case len(base) == 0 && name != "optimistic": // on beta, its orders hardly ever differ

@@ -52,11 +52,12 @@ var (
 	conjugate  = []string{"beta", "gaussian", "normal-gamma"} // what one more reward is worth has a closed form
 )
 
-// first returns the kinds of beliefs, one of them first.
+// first returns the kinds of beliefs, one of them first. Others than point have a spread, without which
+// all policies that use it are greedy.
 func first(kind string) []string {
 	names := []string{kind}
 	for _, k := range beliefKinds {
-		if k.Name != kind {
+		if k.Name != kind && k.Name != "point" {
 			names = append(names, k.Name)
 		}
 	}

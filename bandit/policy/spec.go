@@ -149,6 +149,9 @@ func (k Kind) believe(b BeliefSpec, task Task) (BeliefSpec, beliefMaker, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	if p, ok := b.(PopulationBelief); ok && *p.Members == 1 && k.Beliefs[0] != "point" {
+		return nil, nil, fmt.Errorf("members is 1, must be at least 2: without a spread policy %s is greedy", k.Name)
+	}
 	make, err := b.maker(task)
 	return b, make, err
 }
@@ -170,6 +173,9 @@ type Horizon struct {
 
 // clock returns the horizon at its start, for explorations of hold pulls.
 func (h Horizon) clock(hold int) (c clock, err error) {
+	if h.Pulls != nil && *h.Pulls <= hold || h.Gamma != nil && *h.Gamma == 0 {
+		return c, fmt.Errorf("no reward counts after an exploration of %d pulls, so that it never pays: choose greedy, or give a longer horizon or a larger gamma", hold)
+	}
 	if h.Pulls != nil {
 		return newClock(bandit.DiscountedFinite(or(h.Gamma, 1), *h.Pulls-1), hold), nil
 	}
@@ -203,9 +209,8 @@ func (t *setting) width() (float64, error) {
 
 // populations reports whether beliefs are populations.
 func (t *setting) populations() bool {
-	_, several := t.belief.(PopulationBelief)
-	_, one := t.belief.(PointBelief)
-	return several || one
+	_, ok := t.belief.(PopulationBelief)
+	return ok
 }
 
 // onPopulations refuses a value of a parameter that only populations support. They support all; other

@@ -73,6 +73,10 @@ func TestSpecErrors(t *testing.T) {
 		{BackwardInduction{}, nil, unit, "horizon must be given"},
 		{BackwardInduction{Horizon: Horizon{Pulls: new(1000)}}, nil, unit, "policy: a plan of 1000 pulls of 5 arms takes"},
 
+		{Thompson{}, PointBelief{}, unit, "policy thompson works with population, beta, gaussian, normal-gamma, gamma-poisson, forgetting, not with point"},
+		{BayesUCB{}, PopulationBelief{Members: new(1)}, unit, "members is 1, must be at least 2: without a spread policy bayes-ucb is greedy"},
+		{Index{Horizon: Horizon{Pulls: new(1)}}, BetaBelief{}, unit, "policy: no reward counts after an exploration of 1 pulls"},
+		{Optimistic{Horizon: Horizon{Gamma: new(0.0)}}, nil, unit, "policy: no reward counts after an exploration"},
 		{Thompson{}, PopulationBelief{Members: new(0)}, unit, "belief: members is 0, must be in [1,"},
 		{Thompson{}, PopulationBelief{Members: new(1_000_000)}, Task{Arms: 3000, High: 1}, "members is 1000000, too many for 3000 arms"},
 		{Thompson{}, PopulationBelief{Steps: Steps{Step: new(0.0)}}, unit, "step is 0, must be in (0,1]"},
@@ -178,7 +182,6 @@ func eachCombination(t *testing.T, task Task, visit func(name string, m *Maker))
 		for _, update := range []string{"all", "drawn", "bernoulli", "exponential", "poisson"} {
 			try(s, PopulationBelief{Update: update, Members: new(6), Steps: Steps{Step: new(0.2)}})
 		}
-		try(s, PointBelief{Steps: Steps{Schedule: "harmonic"}})
 	}
 	try(Budgeted{Budget: new(20), Allocation: "lookahead"}, BetaBelief{})
 }

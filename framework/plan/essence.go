@@ -22,7 +22,7 @@ import (
 // those of the same label. It is empty if there is none.
 func (p *Plan) Difference(old *Plan) (where, was, is string) {
 	before, now := old.essence(), p.essence()
-	for _, key := range []string{"seed", "steps", "episodes", "discount", "record", "save", "evaluate"} {
+	for _, key := range []string{"seed", "steps", "episodes", "discount", "save", "evaluate", "record"} {
 		if !reflect.DeepEqual(before.common[key], now.common[key]) {
 			return firstDifference(key, before.common[key], now.common[key])
 		}
@@ -75,6 +75,12 @@ func firstDifference(path string, a, b any) (where, was, is string) {
 				}
 				return nil
 			}
+			switch left, added := alone(x, y), alone(y, x); {
+			case left == "" && added != "":
+				return path, "without " + added, "with"
+			case left != "" && added == "":
+				return path, "with " + left, "without"
+			}
 			for i := range max(len(x), len(y)) {
 				if v, w := at(x, i), at(y, i); !reflect.DeepEqual(v, w) {
 					return firstDifference(fmt.Sprintf("%s[%d]", path, i), v, w)
@@ -84,6 +90,17 @@ func firstDifference(path string, a, b any) (where, was, is string) {
 	}
 	was, is = brief.Texts(asJSON(a), asJSON(b))
 	return path, was, is
+}
+
+// alone lists the names that a list has and another has not.
+func alone(list, other []any) string {
+	var names []string
+	for _, v := range list {
+		if name, ok := v.(string); ok && !slices.Contains(other, v) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // asJSON writes a decoded value.

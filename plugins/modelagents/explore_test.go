@@ -22,7 +22,7 @@ func TestWhatExploringEarns(t *testing.T) {
 		{"riverswim", `{"limit":0}`, "beb", ``, 5, 2500, 5000, result.Reward, 0.38, best + 0.02},
 		{"riverswim", `{"limit":0}`, "beb", `{"beta":0}`, 5, 2500, 5000, result.Reward, 0, 0.1}, // no bonus
 		{"riverswim", `{"limit":0}`, "mbie", ``, 5, 2500, 5000, result.Reward, 0.38, best + 0.02},
-		{"riverswim", `{"limit":0}`, "mbie", `{"scaling":0}`, 5, 2500, 5000, result.Reward, 0, 0.1}, // intervals of no width
+		{"riverswim", `{"limit":0}`, "mbie", `{"scaling":1e-9}`, 5, 2500, 5000, result.Reward, 0, 0.1}, // intervals of hardly any width
 		{"riverswim", `{"limit":0}`, "mbie-eb", ``, 5, 5000, 10_000, result.Reward, 0.4, best + 0.02},
 		{"riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10, 5000, 10_000, result.Reward, 0.38, best + 0.02},
 		{"riverswim", `{"limit":0}`, "ucrl2", `{"scaling":0.1}`, 10, 10_000, 20_000, result.Reward, 0.4, best + 0.01}, // sets a tenth as wide

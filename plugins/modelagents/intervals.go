@@ -12,7 +12,7 @@ import (
 type intervalParams struct {
 	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours."`
 	Delta   float64 `json:"delta" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Accepted probability that the interval of a pair fails; the default is a choice of ours."`
-	Scaling float64 `json:"scaling" jsonschema:"minimum=0" jsonschema_description:"Factor of the widths of the intervals. 1 is the theory (Strehl & Littman 2008, §3). The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners)."`
+	Scaling float64 `json:"scaling" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Factor of the widths of the intervals. 1 is the theory (Strehl & Littman 2008, §3). The default is a choice of ours, made on development tasks (docs/studies/families.md, Defaults of learners)."`
 	finite.Bounds
 }
 

@@ -960,3 +960,14 @@ def test_arguments_of_gymnasiums_own_environments() -> None:
             lake.environment(json.dumps(bad).encode())
     with pytest.raises(rlrun.InvalidParams, match=r"no state to begin in: .* needs a start, S"):
         lake.environment(b'{"desc": ["FF", "FF"]}')
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("CartPole", "No registered env"), ("none:Foo-v0", "cannot import none"), ("", "Malformed")]
+)
+def test_what_cannot_be_made_is_refused_and_does_not_end_the_process(tmp_path: Path, name: str, says: str) -> None:
+    config = {"environments": [f"gymnasium:{name}"], "agents": ["random"], "runs": 1, "steps": 5}
+    with pytest.raises(rlrun.ExperimentError, match=says) as raised:
+        rlrun.run(config, output=tmp_path / "out", progress=False)
+    assert raised.value.path == "environments[0]"
+    assert "process died" not in str(raised.value)

@@ -87,7 +87,7 @@ class GymnasiumPlugin:
         """Return why the environment is not registered, None if it is."""
         try:
             gymnasium.spec(self.env_id)
-        except (gymnasium.error.UnregisteredEnv, gymnasium.error.DeprecatedEnv) as e:
+        except gymnasium.error.Error as e:
             return e
         return None
 
@@ -148,7 +148,7 @@ class GymnasiumPlugin:
                     f"does, such as {named[0]}.envs, name that. If the package is for the older gym, register "
                     "it in a module of yours, with a class or a wrapper that translates it"
                 )
-            raise InvalidParams(f"{unknown} {cure}")
+            raise InvalidParams(f"{str(unknown).rstrip('.')}. {cure}")
         registered = gymnasium.spec(self.env_id)
         chosen.arguments = fitted(registered, chosen.arguments)
         first = self._make(chosen)
@@ -708,6 +708,18 @@ def _episode_steps(env: gymnasium.Env[Any, Any]) -> int:
     return min(limits, default=0)
 
 
+class _Refused(GymnasiumPlugin):
+    """What is served in place of an environment that cannot be made: to open it is refused."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        self.description = pb.DescribeReply(id="gymnasium/none@0", kind="environment", doc=why, params=b"{}")
+
+    def environment(self, data: bytes) -> VectorEnvironment:
+        """Raise InvalidParams."""
+        raise InvalidParams(self.why)
+
+
 def main() -> None:
     """Serve the environment that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m rlrun.from_gymnasium", description=__doc__, add_help=True)
@@ -718,7 +730,7 @@ def main() -> None:
     try:
         plugin = GymnasiumPlugin(arguments.env_id, arguments.kwargs)
     except (gymnasium.error.Error, ImportError, InvalidParams, Unsupported) as e:
-        sys.exit(f"gymnasium:{arguments.env_id}: {e}")
+        plugin = _Refused(str(e))
     serve_plugin(plugin)
 
 
