@@ -222,7 +222,7 @@ func TestBadChangesAreRefused(t *testing.T) {
 	must.Get(bundled("model").OpenEnvironment(t.Context(), json.RawMessage(fmt.Sprintf(`{"file":%s,"limit":9,"schedule":{"files":[%s],"steps":[5]}}`, f[0], short)), 1))(t)
 	for _, x := range []struct{ env, params, want string }{
 		{"model", file(`"files":[` + short + `],"steps":[5]`), "episode_steps is 7, and 0 in the model of file"},
-		{"model", file(`"files":[` + ragged + `],"steps":[5]`), "state 0 has action 0 in one of it and the first, and not in the other"},
+		{"model", file(`"files":[` + ragged + `],"steps":[5]`), "state 0 has action 0 in this model or in the first one, and not in both"},
 		{"model", file(`"files":[` + f[2] + `],"steps":[5]`), "schedule: model 2: it has 1 states and 2 actions, and the first has 2 and 2"},
 		{"model", `{"file":` + named("x.json", `["left","right"]`) + `,"schedule":{"files":[` + named("y.json", `["right","left"]`) + `],"steps":[5]}}`, `model 2: action 0 is called "right", and "left" in the first`},
 		{"model", file(`"files":[` + f[0] + `],"steps":[5]`), "model 2 equals model 1"},

@@ -85,12 +85,12 @@ func alike(x, y *mdp.Tabular) error {
 	}
 	for i := range x.NumStates() * x.NumActions() {
 		if s, a := i/x.NumActions(), i%x.NumActions(); x.Available(s, a) != y.Available(s, a) {
-			return fmt.Errorf("state %d has action %d in one of it and the first, and not in the other: an agent meets one task that changes, so its actions must be the same", s, a)
+			return fmt.Errorf("state %d has action %d in this model or in the first one, and not in both: an agent meets one task that changes, so its actions must be the same", s, a)
 		}
 	}
 	for s := range x.NumStates() {
 		if x.Terminal(s) != y.Terminal(s) {
-			return fmt.Errorf("state %d is terminal in one of it and the first, and not in the other: a change would end an episode without a step", s)
+			return fmt.Errorf("state %d is terminal in this model or in the first one, and not in both: a change would end an episode without a step", s)
 		}
 	}
 	return nil
