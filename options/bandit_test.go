@@ -118,8 +118,8 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 
 // oneStateRun lets the i-th rule and policy decide and learn side by side.
 func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
-	b := arms{n: rapid.IntRange(1, 6).Draw(rt, "arms"), k: rapid.IntRange(1, 20).Draw(rt, "members")}
-	gamma := 1 - math.Pow(10, -rapid.Float64Range(0, 4).Draw(rt, "-log10(1-gamma)"))
+	b := arms{n: rapid.IntRange(1, 6).Draw(rt, "arms"), k: rapid.IntRange(2, 20).Draw(rt, "members")}
+	gamma := 1 - math.Pow(10, -rapid.Float64Range(0.01, 4).Draw(rt, "-log10(1-gamma)"))
 	low := rapid.Float64Range(-2, 0).Draw(rt, "b")
 	c := cases(gamma, low)[i]
 	seed := rapid.Uint64().Draw(rt, "seed")
