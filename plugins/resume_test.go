@@ -63,12 +63,12 @@ func TestRunsOfEveryAgentGoOn(t *testing.T) {
 					t.Fatalf("%s: %v", what, err)
 				}
 				kept := map[int][][]byte{}
-				must.Get(play([]int{0, 1}, &loop.Checkpoints{Steps: every, From: func(int) *loop.Checkpoint { return nil }, Keep: func(run int, c *loop.Checkpoint) {
+				must.Get(play([]int{0, 1}, &loop.Checkpoints{Units: every, From: func(int) *loop.Checkpoint { return nil }, Keep: func(run int, c *loop.Checkpoint) {
 					var b bytes.Buffer
 					must.Do(t, gob.NewEncoder(&b).Encode(c))
 					kept[run] = append(kept[run], b.Bytes())
 				}}))(t)
-				got := must.Get(play([]int{1}, &loop.Checkpoints{Steps: steps, Keep: func(int, *loop.Checkpoint) {}, From: func(run int) *loop.Checkpoint {
+				got := must.Get(play([]int{1}, &loop.Checkpoints{Units: steps, Keep: func(int, *loop.Checkpoint) {}, From: func(run int) *loop.Checkpoint {
 					var c loop.Checkpoint
 					must.Do(t, gob.NewDecoder(bytes.NewReader(kept[run][1])).Decode(&c))
 					return &c

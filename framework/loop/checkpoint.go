@@ -34,7 +34,7 @@ type Checkpoint struct {
 
 // Checkpoints say when runs under way are kept, and from where they go on.
 type Checkpoints struct {
-	Steps int           // between checkpoints, counted in the run that has made most steps; 0: Every counts
+	Units int           // between checkpoints, counted in the run that is furthest: steps, or with Batch.Episodes episodes; 0: Every counts
 	Every time.Duration // between checkpoints
 	Keep  func(run int, c *Checkpoint)
 	// From returns the checkpoint from which a run goes on; nil if it is to begin.
@@ -49,7 +49,7 @@ type history struct {
 	*batchRun
 	logs []logged // of lanes
 	kept []int    // of runs: steps of the last checkpoint
-	next int      // steps at which the next is due
+	part int      // of the budget, in Checkpoints.Units, when the last were made
 	last time.Time
 }
 
@@ -65,7 +65,7 @@ func newHistory(x *batchRun) *history {
 	if c == nil {
 		return nil
 	}
-	return &history{batchRun: x, logs: make([]logged, len(x.returns)), kept: make([]int, len(x.batch.Runs)), next: c.Steps, last: time.Now()}
+	return &history{batchRun: x, logs: make([]logged, len(x.returns)), kept: make([]int, len(x.batch.Runs)), last: time.Now()}
 }
 
 // Mix adds x to a sum (the multiplication of Fowler, Noll and Vo, and a shift).
@@ -135,12 +135,16 @@ func (h *history) sum(lane int) uint64 {
 	return sum
 }
 
-// most returns the steps of the lane that has made most.
-func (h *history) most() (steps int) {
+// most returns the steps of the run that has made most, with a budget in episodes the most that ended.
+func (h *history) most() (units int) {
 	for i := range h.hot {
-		steps = max(steps, h.hot[i].steps)
+		if h.batch.Episodes > 0 {
+			units = max(units, h.lanes[i].episodes)
+		} else {
+			units = max(units, h.hot[i].steps)
+		}
 	}
-	return steps
+	return units
 }
 
 // look keeps the runs if it is time to. It returns in how many calls to look again at the latest, 0 for any.
@@ -150,19 +154,17 @@ func (h *history) look(ctx context.Context, now time.Time) (within int, err erro
 	}
 	c := h.batch.Checkpoints
 	most := h.most()
-	if due := c.Steps > 0 && most >= h.next || c.Steps == 0 && now.Sub(h.last) >= c.Every; due {
+	part := most / max(c.Units, 1)
+	if due := c.Units > 0 && part > h.part || c.Units == 0 && now.Sub(h.last) >= c.Every; due {
 		if err := h.keep(ctx); err != nil {
 			return 0, err
 		}
-		h.last = time.Now()
-		if c.Steps > 0 {
-			h.next = (most/c.Steps + 1) * c.Steps
-		}
+		h.part, h.last = part, time.Now()
 	}
-	if c.Steps == 0 {
+	if c.Units == 0 {
 		return 0, nil
 	}
-	return h.next - most, nil
+	return c.Units - most%c.Units, nil // an episode has at least a step
 }
 
 // keep makes checkpoints of all runs that have made steps since the last ones.
@@ -284,9 +286,7 @@ func (h *history) resume(ctx context.Context) (steps int, err error) {
 			h.idle(i)
 		}
 	}
-	if c := h.batch.Checkpoints; c.Steps > 0 {
-		h.next = (h.most()/c.Steps + 1) * c.Steps
-	}
+	h.part = h.most() / max(h.batch.Checkpoints.Units, 1)
 	return steps, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -133,7 +134,11 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 			want[o.Run] = fmt.Sprint(o) // NaN = NaN, and −0 is not 0
 		}
 		whole := open(all)
-		whole.Checkpoints = &Checkpoints{Steps: 13, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+		units := 13
+		if whole.Episodes > 0 {
+			units = 2
+		}
+		whole.Checkpoints = &Checkpoints{Units: units, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
 		for _, o := range must.Get(Run(t.Context(), whole))(t) {
 			if fmt.Sprint(o) != want[o.Run] {
 				t.Fatalf("%s: with checkpoints run %d is %v, want %v", name, o.Run, o, want[o.Run])
@@ -151,7 +156,7 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 				}
 			}
 			b := open(group)
-			b.Checkpoints = &Checkpoints{Steps: 17, Keep: again.keep(t), From: func(run int) *Checkpoint { return from[run] }}
+			b.Checkpoints = &Checkpoints{Units: units + 1, Keep: again.keep(t), From: func(run int) *Checkpoint { return from[run] }}
 			for _, o := range must.Get(Run(t.Context(), b))(t) {
 				if fmt.Sprint(o) != want[o.Run] {
 					rt.Fatalf("%s: run %d of %v went on from %v: got %v, want %v", name, o.Run, group, from[o.Run], o, want[o.Run])
@@ -160,7 +165,7 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 			for run, list := range again { // and from what it keeps then it goes on as well
 				b := open([]int{run})
 				last := decoded(t, list[len(list)-1])
-				b.Checkpoints = &Checkpoints{Steps: 500, Keep: again.keep(t), From: func(int) *Checkpoint { return last }}
+				b.Checkpoints = &Checkpoints{Units: 500, Keep: again.keep(t), From: func(int) *Checkpoint { return last }}
 				if o := must.Get(Run(t.Context(), b))(t)[0]; fmt.Sprint(o) != want[run] {
 					rt.Fatalf("%s: run %d went on twice: got %v, want %v", name, run, o, want[run])
 				}
@@ -169,12 +174,31 @@ func TestRunsGoOnFromCheckpoints(t *testing.T) {
 	}
 }
 
+// With a budget in episodes, checkpoints are made as episodes end.
+func TestCheckpointsCountEpisodes(t *testing.T) {
+	for name, b := range map[string]Batch{"together": pushing(t, []int{0, 1}, 1000, 0), "alone": sailing(t, []int{0}, 1000, EveryGrid(4, 15))} {
+		kept := saved{}
+		b.Episodes, b.Grid, b.Evaluation = 15, EveryGrid(5, 15), nil
+		b.Checkpoints = &Checkpoints{Units: 4, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+		must.Get(Run(t.Context(), b))(t)
+		most := make([]int, 3)
+		for _, list := range kept {
+			for k, data := range list {
+				most[k] = max(most[k], decoded(t, data).Counts[3])
+			}
+		}
+		if want := []int{4, 8, 12}; !slices.Equal(most, want) {
+			t.Errorf("%s: after %v episodes, want %v", name, most, want)
+		}
+	}
+}
+
 // A run whose environment answers otherwise, and one whose checkpoint is of something else, do not go on. A checkpoint of
 // somebody else may hold anything.
 func TestRunsRefuseCheckpoints(t *testing.T) {
 	kept := saved{}
 	b := pushing(t, []int{0, 1}, 100, 0)
-	b.Checkpoints = &Checkpoints{Steps: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+	b.Checkpoints = &Checkpoints{Units: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
 	must.Get(Run(t.Context(), b))(t)
 	for name, x := range map[string]struct {
 		drift float64
@@ -202,7 +226,7 @@ func TestRunsRefuseCheckpoints(t *testing.T) {
 		"many returns":   {0, func(c *Checkpoint) { c.Recent = make([]float64, 1000) }},
 	} {
 		b := pushing(t, []int{0, 1}, 100, x.drift)
-		b.Checkpoints = &Checkpoints{Steps: 40, Keep: func(int, *Checkpoint) {}, From: func(run int) *Checkpoint {
+		b.Checkpoints = &Checkpoints{Units: 40, Keep: func(int, *Checkpoint) {}, From: func(run int) *Checkpoint {
 			if run == 0 {
 				return nil
 			}
@@ -229,11 +253,11 @@ func (forgetful) Step(context.Context, *vector.Feedback, *space.Column) error {
 func TestOptionsOfTheAgentsProgram(t *testing.T) {
 	kept := saved{}
 	b := pushing(t, []int{0}, 100, 0)
-	b.Checkpoints = &Checkpoints{Steps: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
+	b.Checkpoints = &Checkpoints{Units: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return nil }}
 	must.Get(Run(t.Context(), b))(t)
 	b = pushing(t, []int{0}, 100, 0)
 	b.Agent = forgetful{b.Agent}
-	b.Checkpoints = &Checkpoints{Steps: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return decoded(t, kept[0][0]) }}
+	b.Checkpoints = &Checkpoints{Units: 40, Keep: kept.keep(t), From: func(int) *Checkpoint { return decoded(t, kept[0][0]) }}
 	if _, err := Run(t.Context(), b); !errors.Is(err, ErrCheckpoint) {
 		t.Errorf("got %v", err)
 	}

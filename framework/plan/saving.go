@@ -55,7 +55,7 @@ func alternative(s *jsonschema.Schema, other string) {
 
 // Checkpoint says how often runs under way are written to the output directory.
 type Checkpoint struct {
-	// Every is the time between checkpoints of a run, such as 10m, or the number of steps. Default: 10m.
+	// Every is the time between checkpoints, such as 10m, or the number of steps, with a budget in episodes that of episodes. Default: 10m.
 	Every Interval `json:"every,omitempty"`
 	// Keep is the number of checkpoints of a run that are kept. The older ones serve if the last is
 	// damaged. Default: 2.

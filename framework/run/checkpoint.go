@@ -11,7 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 )
 
-// interval returns the steps or the time between checkpoints; c may be nil.
+// interval returns the steps (with a budget in episodes, the episodes) or the time between checkpoints; c may be nil.
 func interval(c *plan.Checkpoint) (steps int, every time.Duration, err error) {
 	if c == nil {
 		return 0, 0, nil
@@ -21,7 +21,7 @@ func interval(c *plan.Checkpoint) (steps int, every time.Duration, err error) {
 		every, err = time.ParseDuration(strings.Replace(text, "min", "m", 1))
 	}
 	if err != nil || steps <= 0 && every <= 0 {
-		return 0, 0, plan.At(fmt.Errorf("%q is neither a time above 0, such as 10m, nor a number of steps", string(c.Every)), "checkpoint", "every")
+		return 0, 0, plan.At(fmt.Errorf("%q is neither a time above 0, such as 10m, nor a number of steps or episodes", string(c.Every)), "checkpoint", "every")
 	}
 	return steps, every, nil
 }
@@ -76,7 +76,7 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 			w.kept[run] = true
 		},
 	}
-	b.Checkpoints.Steps, b.Checkpoints.Every, _ = interval(c) // Check has read it
+	b.Checkpoints.Units, b.Checkpoints.Every, _ = interval(c) // Check has read it
 	return len(from) > 0, nil
 }
 
