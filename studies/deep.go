@@ -47,11 +47,11 @@ var deepStudies = map[string]deepStudy{
 	"deep-pits":        deepGrids(2000, 6),
 	"deep-cartpole": {
 		what: "CartPole, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Return per episode", perEpisode: true,
-		cells: oneCell("return", "cartpole", nil, scale{0, 500}), decimals: 1, ways: deepWays(10_000),
+		cells: oneCell("return", "cartpole", scale{0, 500}), decimals: 1, ways: deepWays(10_000),
 	},
 	"deep-swingup": {
 		what: "Cartpole swing-up, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Total reward",
-		cells: oneCell("reward", "cartpole-swingup", nil, scale{-10_000 * 0.1 * 2 / 3, 10_000}), decimals: 1, ways: deepWays(10_000),
+		cells: oneCell("reward", "cartpole-swingup", scale{-10_000 * 0.1 * 2 / 3, 10_000}), decimals: 1, ways: deepWays(10_000),
 	},
 }
 
@@ -84,9 +84,9 @@ func deepSeas(size, episodes, runs, seed int, ways []deepWay) deepStudy {
 }
 
 // oneCell is a study of one task.
-func oneCell(name, plugin string, params map[string]any, s scale) func() ([]deepCell, error) {
+func oneCell(name, plugin string, s scale) func() ([]deepCell, error) {
 	return func() ([]deepCell, error) {
-		return []deepCell{{name, []task{{name: name, environment: map[string]any{"plugin": plugin, "params": params}}}, s}}, nil
+		return []deepCell{{name, []task{{name: name, environment: map[string]any{"plugin": plugin, "params": map[string]any{}}}}, s}}, nil
 	}
 }
 

@@ -47,6 +47,11 @@ func TestDeepCells(t *testing.T) {
 			if !(c.scale.one > c.scale.zero) {
 				t.Errorf("%s, %s: %+v", name, c.name, c.scale)
 			}
+			for _, task := range c.tasks {
+				if task.environment["params"].(map[string]any) == nil { // which rlrun run refuses
+					t.Errorf("%s, %s has no parameters", name, task.name)
+				}
+			}
 			drawn = drawn || c.name == x.figure
 		}
 		if !drawn && x.figure != "" {
