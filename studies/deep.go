@@ -178,7 +178,11 @@ func (s *study) values(x deepStudy, cells []deepCell) ([][][]float64, error) {
 				if _, err := s.curves(t.name, w.name, result.Reward); err != nil { // reads the records
 					return nil, err
 				}
-				for _, r := range s.records[[2]string{t.name, w.name}] {
+				records := s.records[[2]string{t.name, w.name}]
+				if len(records) != s.Meta.Runs {
+					return nil, fmt.Errorf("%s, %s: there are %d of %d runs: go run -C studies . %s", t.name, w.name, len(records), s.Meta.Runs, s.name)
+				}
+				for _, r := range records {
 					v := s.total(r)
 					if x.perEpisode {
 						v /= float64(max(1, r.Episodes))
