@@ -627,12 +627,13 @@ def test_an_error_of_the_caller_ends_the_experiment(tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
+import os
 import signal
 import rlrun
 from test_experiment import BANDIT, slow
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
 def told(record):
-    print("one ended", flush=True)
+    os.write(1, b"one ended\\n")  # a line as a whole: the interrupt may come in print, before the end of its line
 config = {"environments": [BANDIT], "agents": [slow()], "runs": 60, "steps": 500}
 try:
     rlrun.run(config, output="out", progress=False, on_run=told, settings={"record.points": 5}, flags=["--lanes=4"])
