@@ -47,10 +47,12 @@ var deepStudies = map[string]deepStudy{
 	"deep-pits":        deepGrids(2000, 6),
 	"deep-cartpole": {
 		what: "CartPole, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Return per episode", perEpisode: true,
-		cells: oneCell("return", "cartpole", scale{0, 500}), decimals: 1, ways: deepWays(10_000),
+		cells:    oneCell("return", "cartpole", scale{0, 500}), // an episode has at most 500 steps, each worth 1
+		decimals: 1, ways: deepWays(10_000),
 	},
 	"deep-swingup": {
 		what: "Cartpole swing-up, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Total reward",
+		// Two of the three random actions are pushes, which cost 0.1. A step is worth at most 1.
 		cells: oneCell("reward", "cartpole-swingup", scale{-10_000 * 0.1 * 2 / 3, 10_000}), decimals: 1, ways: deepWays(10_000),
 	},
 }
@@ -168,19 +170,22 @@ func writeDeep(name string) (string, error) {
 	return writeExperiment(name, "Networks: "+x.what+".", x.runs, tasks, agents, "exploration_share")
 }
 
-// values returns the value of each run of each agent, by agent, cell and run.
-func (s *study) values(x deepStudy, cells []deepCell) ([][][]float64, error) {
-	values := make([][][]float64, len(x.ways))
+// values returns the cells of an experiment, and the value of each run by agent, cell and run.
+func (s *study) values(x deepStudy) (cells []deepCell, values [][][]float64, err error) {
+	if cells, err = x.cells(); err != nil {
+		return nil, nil, err
+	}
+	values = make([][][]float64, len(x.ways))
 	for a, w := range x.ways {
 		for _, c := range cells {
 			runs := make([]float64, s.Meta.Runs)
 			for _, t := range c.tasks {
 				if _, err := s.curves(t.name, w.name, result.Reward); err != nil { // reads the records
-					return nil, err
+					return nil, nil, err
 				}
 				records := s.records[[2]string{t.name, w.name}]
 				if len(records) != s.Meta.Runs {
-					return nil, fmt.Errorf("%s, %s: there are %d of %d runs: go run -C studies . %s", t.name, w.name, len(records), s.Meta.Runs, s.name)
+					return nil, nil, fmt.Errorf("%s, %s: there are %d of %d runs: go run -C studies . %s", t.name, w.name, len(records), s.Meta.Runs, s.name)
 				}
 				for _, r := range records {
 					v := s.total(r)
@@ -193,18 +198,14 @@ func (s *study) values(x deepStudy, cells []deepCell) ([][][]float64, error) {
 			values[a] = append(values[a], runs)
 		}
 	}
-	return values, nil
+	return cells, values, nil
 }
 
 // deepBoard prints the values of each agent by cell, then by how much the first agent is above each
 // other one.
 func deepBoard(s *study) error {
 	x := deepStudies[s.name]
-	cells, err := x.cells()
-	if err != nil {
-		return err
-	}
-	values, err := s.values(x, cells)
+	cells, values, err := s.values(x)
 	if err != nil {
 		return err
 	}
@@ -270,9 +271,9 @@ func deepBoard(s *study) error {
 // deepBarOf are the studies over whose cells the bar is, in their order.
 var deepBarOf = []string{"deep-10", "deep-pits-500", "deep-pits", "deep-cartpole", "deep-swingup", "deep-14"}
 
-// deepBar prints the values of all cells of the studies that have results, where 0 is that of random actions and
-// 1 that of an optimal agent, and whether the first agent passes: the sum of its values is above those of both
-// others, and it is in no cell below 90 % of the better of them.
+// deepBar prints the values of all cells of the studies that have results. Random actions have 0, and an optimal
+// agent has 1. Then it says whether the first agent passes. It passes if the sum of its values is above those of
+// both others, and if each of its values is at least 90 % of the better one of theirs.
 func deepBar() error {
 	type column struct {
 		name   string
@@ -290,11 +291,7 @@ func deepBar() error {
 			return err
 		}
 		x := deepStudies[name]
-		cells, err := x.cells()
-		if err != nil {
-			return err
-		}
-		values, err := s.values(x, cells)
+		cells, values, err := s.values(x)
 		if err != nil {
 			return err
 		}

@@ -22,11 +22,11 @@ var kinds = []Kind{
 	{"epsilon-greedy", "at random with probability ε, else the largest mean (Sutton & Barto 2018, §2.2)", EpsilonGreedy{}, pointFirst},
 	{"softmax", "with probability ∝ exp(mean/temperature) (Sutton & Barto 1998, §2.3)", Softmax{}, pointFirst},
 	{"boltzmann-gumbel", "the largest mean + noise/√n, as softmax with a temperature of each arm's own (Cesa-Bianchi et al. 2017)", BoltzmannGumbel{}, nil},
-	{"thompson", "the largest of one sample per arm (Thompson 1933)", Thompson{}, anyBelief},
-	{"optimistic", "by the paper's Algorithm 1: the largest advantage of exploring, if positive, else the largest mean (Dimitrakakis 2006)", Optimistic{}, anyBelief},
-	{"optimistic-stochastic", "by the paper's Algorithm 2: as optimistic, with δ drawn from the belief (Dimitrakakis 2006)", OptimisticStochastic{}, anyBelief},
-	{"vpi", "the largest mean + value of perfect information (Dearden, Friedman & Russell 1998)", VPI{}, anyBelief},
-	{"index", "the largest index λ of the paper's bound, or of a sharper one (docs/theory.md §1.9)", Index{}, anyBelief},
+	{"thompson", "the largest of one sample per arm (Thompson 1933)", Thompson{}, spreadBelief},
+	{"optimistic", "by the paper's Algorithm 1: the largest advantage of exploring, if positive, else the largest mean (Dimitrakakis 2006)", Optimistic{}, spreadBelief},
+	{"optimistic-stochastic", "by the paper's Algorithm 2: as optimistic, with δ drawn from the belief (Dimitrakakis 2006)", OptimisticStochastic{}, spreadBelief},
+	{"vpi", "the largest mean + value of perfect information (Dearden, Friedman & Russell 1998)", VPI{}, spreadBelief},
+	{"index", "the largest index λ of the paper's bound, or of a sharper one (docs/theory.md §1.9)", Index{}, spreadBelief},
 	{"e3", "all arms in turn until each is known (which takes long), then the best (Kearns & Singh 2002)", E3{}, nil},
 	{"e3-overflow", "as e3 with the integer overflow of the paper's program (docs/paper.md)", E3Overflow{}, nil},
 	{"ucb1", "the largest mean + √(2 ln t/n) (Auer, Cesa-Bianchi & Fischer 2002)", UCB1{}, nil},
@@ -36,32 +36,38 @@ var kinds = []Kind{
 	{"bayes-ucb", "the largest 1−1/t quantile (Kaufmann, Cappé & Garivier 2012)", BayesUCB{}, betaFirst},
 	{"gittins", "the largest Gittins index: optimal for discounted reward (Gittins 1979)", Gittins{}, betaOnly},
 	{"knowledge-gradient", "the largest mean + the expected improvement by one more reward (Ryzhov, Powell & Frazier 2012)", KnowledgeGradient{}, conjugate},
-	{"ids", "by the distribution with the least squared expected regret per information gained (Russo & Van Roy 2018)", IDS{}, anyBelief},
+	{"ids", "by the distribution with the least squared expected regret per information gained (Russo & Van Roy 2018)", IDS{}, spreadBelief},
 	{"successive-elimination", "in turn the arms that may still be best; drops the others (Even-Dar, Mannor & Mansour 2006)", SuccessiveElimination{}, nil},
 	{"median-elimination", "as successive-elimination; drops half of the arms at a time (Even-Dar, Mannor & Mansour 2006)", MedianElimination{}, nil},
-	{"budgeted", "arms for budget pulls whose rewards do not count, then always the best arm (Madani, Lizotte & Greiner 2004)", Budgeted{}, anyBelief},
+	{"budgeted", "arms for budget pulls whose rewards do not count, then always the best arm (Madani, Lizotte & Greiner 2004)", Budgeted{}, populationFirst},
 	{"backward-induction", "the Bayes-optimal arm for horizon pulls of few arms (Bellman 1956)", BackwardInduction{}, betaOnly},
 }
 
 // Kinds of beliefs that policies work with, the default first; never written to.
 var (
-	anyBelief  = first("population")
-	pointFirst = first("point")
-	betaFirst  = first("beta")
-	betaOnly   = []string{"beta"}
-	conjugate  = []string{"beta", "gaussian", "normal-gamma"} // what one more reward is worth has a closed form
+	spreadBelief    = spread("population")
+	betaFirst       = spread("beta")
+	pointFirst      = first("point")
+	populationFirst = first("population")
+	betaOnly        = []string{"beta"}
+	conjugate       = []string{"beta", "gaussian", "normal-gamma"} // what one more reward is worth has a closed form
 )
 
-// first returns the kinds of beliefs, one of them first. Others than point have a spread, without which
-// all policies that use it are greedy.
+// first returns the kinds of beliefs, one of them first.
 func first(kind string) []string {
 	names := []string{kind}
 	for _, k := range beliefKinds {
-		if k.Name != kind && k.Name != "point" {
+		if k.Name != kind {
 			names = append(names, k.Name)
 		}
 	}
 	return names
+}
+
+// spread returns the kinds of beliefs that have a spread, one of them first. On a point a policy that
+// explores by the spread is greedy.
+func spread(kind string) []string {
+	return slices.DeleteFunc(first(kind), func(name string) bool { return name == "point" })
 }
 
 // Kinds returns all kinds of policies.

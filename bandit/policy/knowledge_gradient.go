@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -16,7 +17,7 @@ type KnowledgeGradient struct{ Horizon }
 
 func (p KnowledgeGradient) build(*setting) (maker, error) {
 	c, err := p.clock(1)
-	return func(b beliefs) Policy { return &knowledgeGradient{timed{newRanked(b), c}} }, err
+	return func(b beliefs) Policy { return &knowledgeGradient{timed{newRanked(b), c}} }, cmp.Or(err, p.outlasts(1))
 }
 
 type knowledgeGradient struct{ timed }

@@ -149,7 +149,7 @@ func (k Kind) believe(b BeliefSpec, task Task) (BeliefSpec, beliefMaker, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if p, ok := b.(PopulationBelief); ok && *p.Members == 1 && k.Beliefs[0] != "point" {
+	if p, ok := b.(PopulationBelief); ok && *p.Members == 1 && !slices.Contains(k.Beliefs, "point") {
 		return nil, nil, fmt.Errorf("members is 1, must be at least 2: without a spread policy %s is greedy", k.Name)
 	}
 	make, err := b.maker(task)
@@ -173,9 +173,6 @@ type Horizon struct {
 
 // clock returns the horizon at its start, for explorations of hold pulls.
 func (h Horizon) clock(hold int) (c clock, err error) {
-	if h.Pulls != nil && *h.Pulls <= hold || h.Gamma != nil && *h.Gamma == 0 {
-		return c, fmt.Errorf("no reward counts after an exploration of %d pulls, so that it never pays: choose greedy, or give a longer horizon or a larger gamma", hold)
-	}
 	if h.Pulls != nil {
 		return newClock(bandit.DiscountedFinite(or(h.Gamma, 1), *h.Pulls-1), hold), nil
 	}
@@ -186,11 +183,23 @@ func (h Horizon) clock(hold int) (c clock, err error) {
 	return newClock(bandit.Discounted(gamma), hold), nil
 }
 
+// outlasts refuses a horizon that ends with an exploration of hold pulls. Then ρ = 1, and the bounds U⁺ and V are
+// differences of means (docs/theory.md §1.8).
+func (h Horizon) outlasts(hold int) error {
+	if h.Pulls != nil && *h.Pulls <= hold || h.Gamma != nil && *h.Gamma == 0 {
+		return errors.New("exploring never pays, as no reward after it counts: choose greedy, or give a longer horizon or a larger gamma")
+	}
+	return nil
+}
+
 // threshold reads what the exploration threshold needs: the bound, the horizon, and the lower bound b,
 // which only bound U has.
 func (t *setting) threshold(bound string, h Horizon, hold int, lower *float64) (kind bandit.IndexKind, c clock, low float64, err error) {
 	if kind, err = bandit.ParseIndexKind(bound); err == nil {
 		c, err = h.clock(hold)
+	}
+	if err == nil && kind != bandit.U { // which depends on b also then
+		err = h.outlasts(hold)
 	}
 	if low = or(lower, t.Low); err == nil && kind == bandit.U && math.IsInf(low, 0) {
 		err = errors.New("lower_bound must be given, as the rewards of this task have none")

@@ -75,8 +75,10 @@ func TestSpecErrors(t *testing.T) {
 
 		{Thompson{}, PointBelief{}, unit, "policy thompson works with population, beta, gaussian, normal-gamma, gamma-poisson, forgetting, not with point"},
 		{BayesUCB{}, PopulationBelief{Members: new(1)}, unit, "members is 1, must be at least 2: without a spread policy bayes-ucb is greedy"},
-		{Index{Horizon: Horizon{Pulls: new(1)}}, BetaBelief{}, unit, "policy: no reward counts after an exploration of 1 pulls"},
-		{Optimistic{Horizon: Horizon{Gamma: new(0.0)}}, nil, unit, "policy: no reward counts after an exploration"},
+		{Index{Horizon: Horizon{Pulls: new(1)}}, BetaBelief{}, unit, "policy: exploring never pays, as no reward after it counts"},
+		{Optimistic{Horizon: Horizon{Gamma: new(0.0)}, Bound: "V"}, nil, unit, "policy: exploring never pays, as no reward after it counts"},
+		{Optimistic{Horizon: Horizon{Pulls: new(3)}, Bound: "U+", Hold: new(3)}, nil, unit, "policy: exploring never pays, as no reward after it counts"},
+		{KnowledgeGradient{Horizon{Gamma: new(0.0)}}, nil, unit, "policy: exploring never pays, as no reward after it counts"},
 		{Thompson{}, PopulationBelief{Members: new(0)}, unit, "belief: members is 0, must be in [1,"},
 		{Thompson{}, PopulationBelief{Members: new(1_000_000)}, Task{Arms: 3000, High: 1}, "members is 1000000, too many for 3000 arms"},
 		{Thompson{}, PopulationBelief{Steps: Steps{Step: new(0.0)}}, unit, "step is 0, must be in (0,1]"},

@@ -11,19 +11,19 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 )
 
-// interval returns the steps (with a budget in episodes, the episodes) or the time between checkpoints; c may be nil.
-func interval(c *plan.Checkpoint) (steps int, every time.Duration, err error) {
+// interval returns the units of loop.Checkpoints or the time between checkpoints; c may be nil.
+func interval(c *plan.Checkpoint) (units int, every time.Duration, err error) {
 	if c == nil {
 		return 0, 0, nil
 	}
-	steps, text := c.Every.Steps()
+	units, text := c.Every.Steps()
 	if text != "" {
 		every, err = time.ParseDuration(strings.Replace(text, "min", "m", 1))
 	}
-	if err != nil || steps <= 0 && every <= 0 {
+	if err != nil || units <= 0 && every <= 0 {
 		return 0, 0, plan.At(fmt.Errorf("%q is neither a time above 0, such as 10m, nor a number of steps or episodes", string(c.Every)), "checkpoint", "every")
 	}
-	return steps, every, nil
+	return units, every, nil
 }
 
 // checkpoints fills in what a batch needs to keep runs under way, and to go on with them. It says whether
