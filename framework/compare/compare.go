@@ -421,7 +421,7 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 			cmp.P, exact = stat.Permutation(x.values, y.values, draws, random)
 			cmp.Test = randomised("permutation", exact, draws)
 		}
-		cmp.doubt()
+		cmp.doubt(!math.IsNaN(t.T))
 		c.welchEquivalence(cmp, x.values, y.values, draws, random)
 		cmp.WinRate = stat.ProbabilityOfImprovement(stat.Scores{x.values}, stat.Scores{y.values})
 		if sign < 0 {
@@ -443,7 +443,7 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	var exact bool
 	cmp.P, exact = stat.SignFlip(d, draws, random)
 	cmp.Test = randomised("sign flips", exact, draws)
-	cmp.doubt()
+	cmp.doubt(stat.Enough(stat.Scores{d}, 1-c.Config.Alpha))
 	c.pairedEquivalence(cmp, numbers, draws, random)
 }
 
@@ -577,28 +577,19 @@ const (
 	noSpread = "values do not vary, so that there is no interval"
 )
 
-// doubt adds what is wrong with the interval to the reason.
-func (c *Comparison) doubt() {
-	what := fewRuns
-	switch d := &c.Difference; {
-	case withoutWidth(d):
-		what = noSpread
-	case !math.IsNaN(d.Low):
+// doubt adds what is wrong with the interval to the reason. enough: there are as many runs as it needs.
+func (c *Comparison) doubt(enough bool) {
+	if !math.IsNaN(c.Difference.Low) {
 		return
+	}
+	what := fewRuns
+	if enough {
+		what = noSpread
 	}
 	if c.Reason != "" {
 		what = c.Reason + "; " + what
 	}
 	c.Reason = what
-}
-
-// withoutWidth leaves out an interval without width, and reports whether it did.
-func withoutWidth(i *stat.Interval) bool {
-	flat := i.Low == i.High
-	if flat {
-		i.Low, i.High = math.NaN(), math.NaN()
-	}
-	return flat
 }
 
 // randomised names a test of all cases or of so many random ones.

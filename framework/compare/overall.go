@@ -44,6 +44,7 @@ type Aggregate struct {
 	Agent                            string          // label
 	IQM, Mean, Median, OptimalityGap stat.Interval   // of normalised scores (Agarwal et al. 2021)
 	Profile                          []stat.Interval // share of runs above each tau
+	flat                             int             // how many of the four have no interval as they do not vary
 }
 
 // Improvement is the probability of improvement of agent A over agent B, over all
@@ -53,6 +54,7 @@ type Improvement struct {
 	Environments int            // in which both have values
 	Probability  stat.Interval  // that a run of A is better than one of B
 	IQM          *stat.Interval // difference of the interquartile means, A minus B; nil without scores
+	flat         int            // how many of the two have no interval as they do not vary
 }
 
 // Ranks are mean ranks over environments, 1 being best.
@@ -116,21 +118,10 @@ func (c *comparer) overall(pairs [][2]int) {
 	o.Improvements = slices.DeleteFunc(o.Improvements, func(i Improvement) bool { return i.Environments == 0 })
 	flat := 0
 	for i := range o.Aggregates {
-		a := &o.Aggregates[i]
-		for _, x := range []*stat.Interval{&a.IQM, &a.Mean, &a.Median, &a.OptimalityGap} {
-			if withoutWidth(x) {
-				flat++
-			}
-		}
+		flat += o.Aggregates[i].flat
 	}
 	for i := range o.Improvements {
-		x := &o.Improvements[i]
-		if withoutWidth(&x.Probability) {
-			flat++
-		}
-		if x.IQM != nil && withoutWidth(x.IQM) {
-			flat++
-		}
+		flat += o.Improvements[i].flat
 	}
 	if flat > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d values over environments have no interval, as they are the same whichever runs are drawn, which does not mean that another run could not differ.", flat))
@@ -168,11 +159,9 @@ func (c *comparer) aggregate(o *Overall, scored []string) map[int]stat.Sampled {
 		}
 		r := stat.NewResampler(1-c.Config.Alpha, c.seeds(&c.Agents[i], salt, scored))
 		found := r.Aggregate(s, 1, o.Tau)
-		if !stat.Enough(s, 1-c.Config.Alpha) {
-			found.Forget()
-		}
 		a := Aggregate{Agent: c.Agents[i].Label, IQM: r.Interval(found.IQM), Mean: r.Interval(found.Mean),
 			Median: r.Interval(found.Median), OptimalityGap: r.Interval(found.OptimalityGap)}
+		a.flat = flat(found.IQM.Samples != nil, a.IQM, a.Mean, a.Median, a.OptimalityGap)
 		for _, share := range found.Profile {
 			a.Profile = append(a.Profile, r.Interval(share))
 		}
@@ -203,19 +192,31 @@ func (c *comparer) improvement(pair [2]int, iqm map[int]stat.Sampled, scales map
 	}
 	a := &c.Agents[pair[0]]
 	r := stat.NewResampler(1-c.Config.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
-	imp := Improvement{A: a.Label, B: c.Agents[pair[1]].Label, Environments: len(envs),
-		Probability: r.ProbabilityOfImprovement(c.scores(pair[0], envs, nil), c.scores(pair[1], envs, nil))}
+	sx, sy := c.scores(pair[0], envs, nil), c.scores(pair[1], envs, nil)
+	imp := Improvement{A: a.Label, B: c.Agents[pair[1]].Label, Environments: len(envs), Probability: r.ProbabilityOfImprovement(sx, sy)}
+	imp.flat = flat(stat.Enough(sx, 1-c.Config.Alpha) && stat.Enough(sy, 1-c.Config.Alpha), imp.Probability)
 	x, hasX := iqm[pair[0]]
 	y, hasY := iqm[pair[1]]
 	if hasX && hasY {
 		d := r.Difference(x, y)
 		e := c.noise(pair[0], scales) + c.noise(pair[1], scales)
 		if (result.Rounded{Value: d.High, Error: e}).Minus(result.Rounded{Value: d.Low, Error: e}).Value == 0 {
-			d.Low, d.High = d.Value, d.Value
+			d = stat.NewInterval(d.Value, d.Value, d.Value)
 		}
 		imp.IQM = &d
+		imp.flat += flat(x.Samples != nil && y.Samples != nil, d)
 	}
 	return imp
+}
+
+// flat is how many intervals are left out though there are enough runs.
+func flat(enough bool, of ...stat.Interval) (n int) {
+	for _, i := range of {
+		if enough && math.IsNaN(i.Low) {
+			n++
+		}
+	}
+	return n
 }
 
 // noise is how far rounding may have moved the normalised scores of an agent.

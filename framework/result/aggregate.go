@@ -584,9 +584,6 @@ func (a *aggregator) addIQM(rows []Row) {
 		iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
 		for j, i := range parts[k] {
 			rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High
-			if !(iqms[j].Low < iqms[j].High) { // as in estimate
-				rows[i].IQMLow, rows[i].IQMHigh = math.NaN(), math.NaN()
-			}
 		}
 	})
 	for i := range rows {

@@ -61,11 +61,8 @@ func estimate(m *stat.Moments, t *quantiles) Estimate {
 	}
 	stderr := m.StdErr()
 	half := stderr * t.of(m.N)
-	e := Estimate{m.N, m.Mean, stderr, m.Mean - half, m.Mean + half}
-	if !(e.Low < e.High) { // an interval without width is not known
-		e.Low, e.High = nan, nan
-	}
-	return e
+	i := stat.NewInterval(m.Mean, m.Mean-half, m.Mean+half)
+	return Estimate{m.N, m.Mean, stderr, i.Low, i.High}
 }
 
 // EstimateMean estimates the mean of what xs were drawn from; NaN is no value.

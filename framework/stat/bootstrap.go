@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // Resamples is the usual number of bootstrap samples of an interval.
@@ -13,7 +15,16 @@ const Resamples = 2000
 // Interval is an estimate with its interval, in the unit of what is estimated.
 type Interval struct {
 	Value     float64 // the estimate
-	Low, High float64 // ends of the interval; NaN where the runs are too few for one
+	Low, High float64 // ends of the interval; NaN where the runs are too few for one, or do not vary
+}
+
+// NewInterval is an interval that has a width. One without would claim certainty, and another run
+// may still differ: then the ends are NaN.
+func NewInterval(value, low, high float64) Interval {
+	if !(low < high) {
+		return unknown(value)
+	}
+	return Interval{value, low, high}
 }
 
 // Resampler makes percentile bootstrap intervals (Efron 1979). Each sample draws,
@@ -52,7 +63,7 @@ func draws(seed uint64, n int) (next func() []uint32) {
 
 // interval orders what was computed from the samples.
 func (r *Resampler) interval(value float64, samples []float64) Interval {
-	return Interval{value, quantile(samples, (1-r.level)/2), quantile(samples, (1+r.level)/2)}
+	return NewInterval(value, quantile(samples, (1-r.level)/2), quantile(samples, (1+r.level)/2))
 }
 
 // quantile is Quantile of values in any order. It moves those of the ranks that count to their
@@ -101,37 +112,27 @@ func unknown(value float64) Interval { return Interval{value, math.NaN(), math.N
 func Enough(s Scores, level float64) bool {
 	runs := 1
 	for _, values := range s {
+		if len(values) < 2 { // which have an unknown variance
+			return false
+		}
 		runs += len(values) - 1
 	}
-	return resampled(s) && runs >= Design{Alpha: 1 - level}.LeastRuns()
-}
-
-// resampled tells whether every environment has two runs: one has an unknown variance.
-func resampled(s Scores) bool {
-	return !slices.ContainsFunc(s, func(v []float64) bool { return len(v) < 2 })
+	return runs >= Design{Alpha: 1 - level}.LeastRuns()
 }
 
 // Mean estimates the mean in environment e. For a difference of means of paired
-// runs, values are the differences. Without Enough values the ends are NaN.
+// runs, values are the differences. The ends are NaN without Enough values, or if all are equal.
 func (r *Resampler) Mean(e int, values []float64) Interval {
 	n := len(values)
 	if !Enough(Scores{values}, r.level) {
 		return unknown(Mean(values))
 	}
-	next := draws(r.seeds[e], n)
+	next, sorted := draws(r.seeds[e], n), newRanked(values)
 	samples := make([]float64, Resamples)
 	for b := range samples {
-		samples[b] = weightedMean(values, next())
+		samples[b] = sorted.trimmed(next(), 0)
 	}
 	return r.interval(Mean(values), samples)
-}
-
-func weightedMean(values []float64, counts []uint32) float64 {
-	sum := 0.0
-	for i, x := range values {
-		sum += float64(counts[i]) * x
-	}
-	return sum / float64(len(values))
 }
 
 // Sampled holds a statistic and its value in every bootstrap sample.
@@ -168,13 +169,6 @@ type Aggregates struct {
 	Profile []Sampled
 }
 
-// Forget leaves out all samples, so that intervals are not known.
-func (a *Aggregates) Forget() {
-	for _, s := range a.all() {
-		s.Samples = nil
-	}
-}
-
 func (a *Aggregates) all() []*Sampled {
 	all := []*Sampled{&a.IQM, &a.Mean, &a.Median, &a.OptimalityGap}
 	for i := range a.Profile {
@@ -184,7 +178,7 @@ func (a *Aggregates) all() []*Sampled {
 }
 
 // Aggregate computes the statistics of normalised scores, with the target gamma of
-// the optimality gap. There are no samples if an environment has fewer than two runs.
+// the optimality gap. There are no samples without Enough runs.
 func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregates {
 	a := Aggregates{
 		IQM: Sampled{Value: IQM(s)}, Mean: Sampled{Value: MeanOfMeans(s)}, Median: Sampled{Value: MedianOfMeans(s)},
@@ -193,7 +187,7 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 	for _, share := range Profile(s, taus) {
 		a.Profile = append(a.Profile, Sampled{Value: share})
 	}
-	if len(s) == 0 || !resampled(s) {
+	if !Enough(s, r.level) {
 		return a
 	}
 	for _, x := range a.all() {
@@ -201,6 +195,8 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 	}
 
 	pooled := newRanked(s.pool())
+	capped := newRanked(each.Of(s.pool(), func(x float64) float64 { return min(x, gamma) }))
+	sorted := each.Of(s, newRanked)
 	var pool []uint32 // counts of the pooled values
 	above := make([]float64, len(taus))
 	averages := make([]float64, len(s))
@@ -210,19 +206,15 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 	}
 	for b := range Resamples {
 		pool = pool[:0]
-		for e, values := range s {
+		for e, values := range sorted {
 			drawn := next[e]()
 			pool = append(pool, drawn...)
-			averages[e] = weightedMean(values, drawn)
+			averages[e] = values.trimmed(drawn, 0)
 		}
 		a.Mean.Samples[b] = Mean(averages)
 		a.Median.Samples[b] = median(averages)
 		a.IQM.Samples[b] = pooled.iqm(pool)
-		gap := 0.0
-		for i, x := range pooled.values {
-			gap += float64(pool[pooled.index[i]]) * min(x, gamma)
-		}
-		a.OptimalityGap.Samples[b] = gamma - gap/float64(len(pool))
+		a.OptimalityGap.Samples[b] = gamma - capped.trimmed(pool, 0)
 		pooled.tail(pool, taus, above)
 		for i, share := range above {
 			a.Profile[i].Samples[b] = share
@@ -267,16 +259,20 @@ func (r *Resampler) ProbabilityOfImprovement(x, y Scores) Interval {
 type ranked struct {
 	values []float64
 	index  []int
+	last   []int // of equal values −1, all bits, and 0 of those before it
 }
 
 func newRanked(values []float64) ranked {
-	r := ranked{slices.Clone(values), make([]int, len(values))}
+	r := ranked{slices.Clone(values), make([]int, len(values)), make([]int, len(values))}
 	for i := range r.index {
 		r.index[i] = i
 	}
 	slices.SortStableFunc(r.index, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	for i, k := range r.index {
 		r.values[i] = values[k]
+		if r.last[i] = -1; i > 0 && r.values[i-1] == r.values[i] {
+			r.last[i-1] = 0
+		}
 	}
 	return r
 }
@@ -290,22 +286,29 @@ func (r ranked) count(counts []uint32, i int) int {
 	return int(counts[r.index[i]])
 }
 
-// iqm is the interquartile mean of a sample; none needs sorting.
-func (r ranked) iqm(counts []uint32) float64 {
+// iqm is the interquartile mean of a sample.
+func (r ranked) iqm(counts []uint32) float64 { return r.trimmed(counts, len(r.values)/4) }
+
+// trimmed is the mean of a sample without its cut least and cut greatest values; none needs sorting.
+// Equal values are added at once, so that the mean does not depend on which of them were drawn. Nor
+// does rounding bring it out of the values' range.
+func (r ranked) trimmed(counts []uint32, cut int) float64 {
 	n := len(r.values)
-	cut := n / 4
+	if n == 0 {
+		return math.NaN()
+	}
 	if counts == nil {
 		counts = slices.Repeat([]uint32{1}, n)
 	}
-	index := r.index[:n] // so that no step asks whether there are as many
+	index, last := r.index[:n], r.last[:n] // so that no step asks whether there are as many
 	sum, rank, before := 0.0, 0, cut
 	for i, x := range r.values {
 		rank += int(counts[index[i]])
-		inside := min(max(rank, cut), n-cut)
-		sum += float64(float64(inside-before) * x) // mostly by nothing: a branch would be guessed wrongly
-		before = inside
+		inside := (min(max(rank, cut), n-cut) - before) & last[i]
+		sum += float64(float64(inside) * x) // mostly by nothing: a branch would be guessed wrongly
+		before += inside
 	}
-	return sum / float64(n-2*cut)
+	return min(max(sum/float64(n-2*cut), r.values[0]), r.values[n-1])
 }
 
 // tail sets above[i] to the share of the sample above taus[i], which increase.
@@ -343,7 +346,7 @@ func above(x, y ranked, xc, yc []uint32) float64 {
 // bootstrap interval of the given level. All samples have as many values. They share
 // the draws from rng, so that a sample's interval is the same in any company. Of more
 // than 10,000 values the interval is that of TrimmedInterval, which the bootstrap's
-// approaches. Without Enough values the ends are NaN.
+// approaches. The ends are NaN without Enough values, or if all are equal.
 func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval {
 	out := make([]Interval, len(samples))
 	if len(samples) == 0 {
@@ -375,7 +378,7 @@ func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval
 	}
 	for i := range out {
 		own := drawn[i*Resamples:][:Resamples]
-		out[i].Low, out[i].High = quantile(own, (1-level)/2), quantile(own, (1+level)/2)
+		out[i] = NewInterval(out[i].Value, quantile(own, (1-level)/2), quantile(own, (1+level)/2))
 	}
 	return out
 }

@@ -281,6 +281,38 @@ func TestStudentWithoutVariance(t *testing.T) {
 	}
 }
 
+// No interval claims that another value cannot differ: where values do not vary there is none. Sums of
+// equal values that differ in their last bits do not make one, and no bound is outside of the values.
+func TestNoIntervalWithoutVariance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, x := range []float64{0, 0.1, 1. / 3, -0.7, 1e300} {
+		values, others := slices.Repeat([]float64{x}, 11), slices.Repeat([]float64{x / 3}, 11)
+		r := NewResampler(0.95, []uint64{1, 2})
+		a := r.Aggregate(Scores{values, others}, 0.7, []float64{-2})
+		for what, i := range map[string]Interval{
+			"paired t": PairedT(values, 0.95).Interval, "Welch": Welch(values, others, 0.95).Interval, "Tukey": TukeyKramer([][]float64{values, others}, 0.95)[0].Interval,
+			"mean": r.Mean(0, values), "IQM": BootstrapIQM([][]float64{values}, 0.95, rng)[0], "trimmed": TrimmedInterval(values, 2, 0.95),
+			"IQM of scores": r.Interval(a.IQM), "mean of scores": r.Interval(a.Mean), "median of scores": r.Interval(a.Median), "gap": r.Interval(a.OptimalityGap),
+			"profile": r.Interval(a.Profile[0]), "difference": r.Difference(a.IQM, a.IQM),
+			"improvement": r.ProbabilityOfImprovement(Scores{{1, 2, 3, 4, 5, 6}, {0, 0, 0, 0, 0, 0}}, Scores{{0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6}}),
+		} {
+			if !math.IsNaN(i.Low) || !math.IsNaN(i.High) || math.IsNaN(i.Value) {
+				t.Errorf("%s of %g: %v", what, x, i)
+			}
+		}
+	}
+	for k := range 2000 {
+		values := []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 * float64(1+k%7)}
+		for range k % 30 {
+			values = append(values, rng.Float64())
+		}
+		i := NewResampler(0.95, []uint64{uint64(k)}).Mean(0, values)
+		if j := BootstrapIQM([][]float64{values}, 0.95, rng)[0]; i.Low < slices.Min(values) || i.High > slices.Max(values) || j.Low < slices.Min(values) || j.High > slices.Max(values) {
+			t.Fatalf("%v: %v, %v", values, i, j)
+		}
+	}
+}
+
 // Of two groups Tukey's test is Student's, with one, two and three degrees of freedom too,
 // and far out.
 func TestTukeyOfTwoIsStudents(t *testing.T) {

@@ -265,7 +265,7 @@ func checkBootstrap(c *check) {
 		seeds[e] = uint64(e) + 1
 	}
 	r := NewResampler(level, seeds)
-	iqm := r.Aggregate(s, 1, nil).IQM
+	iqm := NewResampler(0.5, seeds).Aggregate(s, 1, nil).IQM // of few values there are samples at a low level
 	if iqm.Samples == nil {
 		c.t.Fatal("too few values for a bootstrap")
 	}

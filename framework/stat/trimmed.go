@@ -16,7 +16,7 @@ const manyValues = 10_000
 // interval is Student's, with n-2cut-1 degrees of freedom and the standard error s_w √n /
 // (n-2cut). Here s_w is the standard deviation of the winsorized sample, in which the
 // nearest remaining value replaces each of the cut values. The ends are NaN if fewer than two
-// values remain, and the mean too if none does.
+// values remain or all of them are equal, and the mean too if none remains.
 func TrimmedInterval(ascending []float64, cut int, level float64) Interval {
 	n := len(ascending)
 	if n-2*cut < 2 {
@@ -44,5 +44,5 @@ func TrimmedInterval(ascending []float64, cut int, level float64) Interval {
 	t := distuv.StudentsT{Sigma: 1, Nu: remaining - 1}.Quantile((1 + level) / 2)
 	half := math.Ldexp(t*math.Sqrt(max(variance, 0)*float64(n))/remaining, e)
 	mean := middle + math.Ldexp(sum/remaining, e)
-	return Interval{mean, mean - half, mean + half}
+	return NewInterval(mean, mean-half, mean+half)
 }

@@ -17,7 +17,8 @@ type TTest struct {
 
 // PairedT tests whether the mean of paired differences is zero (Student 1908), with
 // the interval of the given level. It assumes normal differences; SignFlip does not. If
-// all differences are equal, there is no variance to go by. Then P is that of SignFlip.
+// all differences are equal, there is no variance to go by. Then P is that of SignFlip, and there
+// is no interval.
 func PairedT(d []float64, level float64) TTest {
 	m := momentsOf(d)
 	t := newTTest(m.Mean, m.StdErr(), float64(len(d))-1, level)
@@ -30,7 +31,8 @@ func PairedT(d []float64, level float64) TTest {
 // Welch tests whether two independent samples with variances of their own have the
 // same mean (Welch 1947), with the interval of the difference of means, x − y. It needs two
 // values of each. If all values of x are equal, and all of y, there is no variance to go by.
-// Then P is that of Permutation: few zeros and ones are often separated by chance.
+// Then P is that of Permutation: few zeros and ones are often separated by chance. There is no
+// interval.
 func Welch(x, y []float64, level float64) TTest {
 	mx, my := momentsOf(x), momentsOf(y)
 	stderr := math.Hypot(mx.StdErr(), my.StdErr())
@@ -58,9 +60,9 @@ func newTTest(difference, stderr, df, level float64) TTest {
 	nan := math.NaN()
 	switch {
 	case math.IsNaN(stderr):
-		return TTest{nan, nan, nan, Interval{difference, nan, nan}}
+		return TTest{nan, nan, nan, unknown(difference)}
 	case stderr == 0: // all values are equal
-		t := TTest{0, df, 1, Interval{difference, difference, difference}}
+		t := TTest{0, df, 1, unknown(difference)}
 		if difference != 0 {
 			t.T, t.P = math.Copysign(math.Inf(1), difference), nan
 		}
@@ -69,5 +71,5 @@ func newTTest(difference, stderr, df, level float64) TTest {
 	student := distuv.StudentsT{Sigma: 1, Nu: df}
 	t := difference / stderr
 	half := stderr * student.Quantile((1+level)/2)
-	return TTest{t, df, 2 * student.CDF(-math.Abs(t)), Interval{difference, difference - half, difference + half}}
+	return TTest{t, df, 2 * student.CDF(-math.Abs(t)), NewInterval(difference, difference-half, difference+half)}
 }

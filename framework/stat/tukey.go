@@ -105,7 +105,7 @@ type Pairwise struct {
 // values and intervals that hold for all pairs together (Tukey 1949; Kramer 1956).
 // Pairs come in the order (0,1), (0,2), …, (1,2), …. P and the ends of intervals are
 // NaN if no group has two values. If the values of every group are equal, P is that of the
-// permutation test, times the number of pairs.
+// permutation test, times the number of pairs, and there are no intervals.
 func TukeyKramer(groups [][]float64, level float64) []Pairwise {
 	k := len(groups)
 	pairs := float64(k*(k-1)) / 2
@@ -135,7 +135,7 @@ func TukeyKramer(groups [][]float64, level float64) []Pairwise {
 			case d != 0:
 				p = studentizedRangeTail(math.Abs(d)/stderr, k, df)
 			}
-			out = append(out, Pairwise{i, j, p, Interval{d, d - critical*stderr, d + critical*stderr}})
+			out = append(out, Pairwise{i, j, p, NewInterval(d, d-critical*stderr, d+critical*stderr)})
 		}
 	}
 	return out
