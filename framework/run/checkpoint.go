@@ -34,7 +34,8 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 		return false, nil
 	}
 	files := w.agents.Checkpoints(w.plan, w.session, w.cell, w.identities[w.plan.Key(w.cell)])
-	in := fmt.Sprintf(" of %s in %s", w.plan.Agents[w.cell.Agent].Name, w.plan.Environments[w.cell.Environment].Name)
+	agent := w.plan.Agents[w.cell.Agent].Name
+	in := fmt.Sprintf(" of %s in %s", agent, w.plan.Environments[w.cell.Environment].Name)
 	if c == nil {
 		if n := len(slices.DeleteFunc(slices.Clone(b.Runs), func(run int) bool { return !files.Has(run) })); n > 0 {
 			w.notice(fmt.Sprintf("%d of %d runs%s begin again, though they have checkpoints: the config has no checkpoint, which would let them go on", n, len(b.Runs), in))
@@ -54,7 +55,8 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 			w.notice(fmt.Sprintf("run %d%s goes on from an earlier checkpoint, or begins again: %v", run, in, err))
 		}
 		if found != nil {
-			if !w.trust && !w.kept[run] && store.Pickled(found.Agent) {
+			// The host's part of a state, with exploration, comes before that of the agent.
+			if !w.trust && !w.kept[run] && (store.Pickled(found.Agent) || slices.Contains(w.pickled, agent)) {
 				err := fmt.Errorf("the agent in the checkpoint of run %d%s is a pickle, and reading it runs code that is in it: if you trust who wrote it, add --trust", run, in)
 				w.stop(err)
 				return false, err

@@ -92,6 +92,7 @@ type execution struct {
 	declared *store.Declared                    // metrics, before the runs; nil: there are none, or nobody has asked
 	done     store.Done                         // runs that are not to be made
 	trust    bool                               // checkpoints that are pickles are read
+	pickled  []string                           // agents whose states are pickles
 	shard    plan.Shard                         // if not zero, says which runs to make
 	dir      store.Dir                          // of records
 	agents   store.Dir                          // of saved agents
@@ -132,7 +133,7 @@ func (x *Runner) begin(session *store.Session, done store.Done, shard plan.Shard
 	}
 	return &execution{
 		plan: x.Plan, warm: x.warm, open: x.pool.open, pairs: pairs, remote: x.remote, lanes: x.preferredLanes, starts: x.pool.started,
-		session: session, declared: declared, done: done, trust: x.Trust, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
+		session: session, declared: declared, done: done, trust: x.Trust, pickled: x.Pickled, shard: shard, dir: x.Dir, agents: x.Dir, progress: o.Event,
 		live: newLive(x.Plan, x.Dir.LiveFile(shard), o.Watch), identities: x.Plan.Identities(), failures: newFailures(x.Plan), answers: &answers{},
 		costs: store.Costs{}, processor: cputime.Processor(),
 	}
