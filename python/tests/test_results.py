@@ -291,6 +291,31 @@ def test_names_in_any_locale(program: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_names_that_look_like_something_else(tmp_path: Path) -> None:
+    names = ["None", "NA", "1", "true", "+ prior", "=x", "-1", "plain"]
+    agents = [{"name": name, "plugin": "q-learning"} for name in names]
+    config = {"environments": [{"name": "null", "plugin": "chain"}], "agents": agents, "runs": 2, "steps": 20}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    of = results.summary[results.summary["metric"] == "reward"]
+    assert [*of["agent"]] == names
+    assert {*of["environment"]} == {"null"}
+    assert {*results.runs["agent"]} == {*names}
+    for name in names:
+        assert f"<th>{name}</th>" in results._repr_html_()
+    assert [t.get_text() for t in results.plot("reward").legends[0].get_texts()] == names
+
+
+def test_results_that_were_overwritten(tmp_path: Path) -> None:
+    config = {"environments": ["chain"], "agents": ["random"], "runs": 2, "steps": 20}
+    first = rlrun.run(config, output=tmp_path / "out", progress=False)
+    more = rlrun.run(config, output=tmp_path / "out", progress=False, runs=3)
+    assert len(first.runs) == len(more.runs) == 3  # of the same experiment
+    rlrun.run(config, output=tmp_path / "out", progress=False, seed=2, overwrite=True)
+    for read in (lambda: first.summary, lambda: first.outcomes, lambda: more.curves, more.compare):
+        with pytest.raises(ValueError, match=r"out was overwritten after these results were returned"):
+            read()
+
+
 def test_notebook(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notebook runs from top to bottom and leaves its figures."""
     plt = pytest.importorskip("matplotlib.pyplot")

@@ -9,9 +9,11 @@ It needs pandas (`pip install 'rlrun[pandas]'`):
 
 from __future__ import annotations
 
+import csv
 import html
 import json
 import math
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +41,9 @@ class Results:
     """The results in one output directory, as tables in long format, as seaborn expects."""
 
     directory: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_began", _began(self.directory))
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -103,9 +108,14 @@ class Results:
         if not path.exists():
             raise FileNotFoundError(f"{self.directory} has no summary.csv: outputs in its config leave csv out")
         try:
-            frame = _pandas().read_csv(path)
+            with path.open(encoding="utf-8", newline="") as file:
+                columns = next(csv.reader(file), [])
+            numbers = {column: ["", "NaN"] for column in columns if column not in _TEXTS}
+            frame = _pandas().read_csv(path, dtype=dict.fromkeys(_TEXTS, str), na_values=numbers, keep_default_na=False)
             frame[["environment", "agent", "metric", "n", "failed", "mean", "ci_low", "ci_high"]]
-        except (ValueError, KeyError) as e:
+            for column in ("environment", "agent"):  # which are as everywhere else, and not as for spreadsheets
+                frame[column] = frame[column].str.replace(_FORMULA, "", regex=True)
+        except (ValueError, KeyError, csv.Error) as e:
             raise self._damaged(path, e) from None
         return frame
 
@@ -129,6 +139,7 @@ class Results:
         """Compare the agents, with corrected tests, as `rlrun.compare` does."""
         options: dict[str, Any] = {"metric": metric, "pairs": pairs, "against": against, "margin": margin}
         options |= {"alpha": alpha, "correction": correction, "unpaired": unpaired, "scores": scores}
+        self._file("experiment.yaml")
         return compare(self.directory, **options)
 
     @checked
@@ -201,6 +212,11 @@ class Results:
 
     def _file(self, name: str) -> Path:
         """Return the path of a regular file: the directory may be somebody else's, with links and pipes in it."""
+        if _began(self.directory) != self._began:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"{self.directory} was overwritten after these results were returned: they are no longer there. Use "
+                "those of the later call, and give each experiment an output of its own"
+            )
         path = self.directory / name
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise ValueError(f"{path} is no regular file")
@@ -263,6 +279,21 @@ class Results:
             raise ValueError(f"{len(wanted) - len(found)} runs of results.db have no record: {says}")
         for key in sorted(found):
             yield found[key]
+
+
+_TEXTS = ("environment", "agent", "metric", "programs")
+"""Columns of summary.csv that are texts, also where they look like a number or like none."""
+_FORMULA = re.compile(r"^'(?=\s*[=+@＝＋－＠-])")
+"""What summary.csv puts before a text that a spreadsheet would take for a formula."""
+
+
+def _began(directory: Path) -> str:
+    """Return when the experiment began whose results a directory has; nothing if it does not say."""
+    path = directory / "provenance.json"
+    try:
+        return str(json.loads(path.read_text("utf-8"))["started"]) if path.is_file() else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 _MIXED = "Mixed: runs were made by different programs: "
