@@ -26,6 +26,7 @@ type App struct {
 	Trust   bool          // programs that a results directory names, and pickled agents
 
 	bytecode bytecode
+	remote   bool // a plugin that the command named is called in a process of its own
 }
 
 // Close removes what the command kept for its plugins.
@@ -53,6 +54,14 @@ func (app *App) Catalogue() (*Catalogue, error) {
 // TimeoutFlag adds --timeout to a command.
 func (app *App) TimeoutFlag(fs *pflag.FlagSet) {
 	fs.DurationVar(&app.Timeout, "timeout", 0, "time limit of the plugin's process to start, open or answer, a `TIME` such as 1h under a debugger (default 30s, and 5m to open)")
+}
+
+// CheckTimeout refuses --timeout once plugins are known, if none has a process.
+func (app *App) CheckTimeout() error {
+	if app.Timeout > 0 && !app.remote {
+		return cli.Usagef("--timeout has no effect, as every plugin is called in rlrun's own process: leave it out, or give --transport process")
+	}
+	return nil
 }
 
 // trustVariable is set for plugins if the user trusts saved agents whose reading runs code.

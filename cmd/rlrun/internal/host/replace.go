@@ -67,6 +67,11 @@ func (app *App) OpenFrom(dir string) run.Opener {
 			return nil, nil, err
 		}
 		c.From(dir)
+		_, transport, err := c.Resolve(comp)
+		if err != nil {
+			return nil, nil, err
+		}
+		app.remote = app.remote || transport == plan.Process
 		return c.Open(ctx, comp)
 	}
 }
@@ -80,7 +85,7 @@ func (app *App) CatalogueFor(comp plan.Component) (*Catalogue, error) {
 	if err := app.ApplyReplacements(c, "the command", []string{comp.Plugin}); err != nil {
 		return nil, err
 	}
-	if _, err := c.Remote(comp); err != nil {
+	if app.remote, err = c.Remote(comp); err != nil {
 		return nil, cli.Usage(err)
 	}
 	return c, nil

@@ -190,6 +190,9 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 		return v, cli.Usagef("--lanes must be at least 3 and --time not negative, not %d and %v", o.lanes, o.time)
 	}
 	c, err := app.CatalogueFor(comp)
+	if err == nil {
+		err = app.CheckTimeout()
+	}
 	if err != nil {
 		return v, err
 	}

@@ -216,6 +216,9 @@ func play(app *host.App, ctx context.Context, comp plan.Component, params []stri
 			who.begin = vector.EvaluateEpisode
 		}
 	}
+	if err := app.CheckTimeout(); err != nil {
+		return err
+	}
 	var drawn album
 	if g.frames != "" {
 		if !vector.RenderFrame.Has(env) {
