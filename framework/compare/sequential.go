@@ -77,6 +77,9 @@ func (s *Sequential) pairs() (out [][2]int) {
 	return out
 }
 
+// Compares tells whether it compares agents in an environment.
+func (s *Sequential) Compares(environment string) bool { return len(s.compared(environment)) > 0 }
+
 // compared are the pairs that can be compared in an environment.
 func (s *Sequential) compared(environment string) [][2]int {
 	return slices.DeleteFunc(s.pairs(), func(pair [2]int) bool { return s.skips(environment, pair[0]) || s.skips(environment, pair[1]) })

@@ -46,8 +46,9 @@ type Runner struct {
 	widest    map[string]int
 	processes bool // some plugin is a process; Check fills it in
 	// recommends says that an agent says which action it would stay with; Check fills it in.
-	recommends bool
-	pool       *pool
+	recommends    bool
+	unrecommended []result.Key // agents that say none, and where
+	pool          *pool
 }
 
 // New returns the runner of a plan. Its output directory is the config's.
@@ -533,7 +534,11 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.notGreedy, c.Name) {
 		x.notGreedy = append(x.notGreedy, c.Name)
 	}
-	x.recommends = x.recommends || vector.Recommends(agent)
+	if vector.Recommends(agent) {
+		x.recommends = true
+	} else {
+		x.unrecommended = append(x.unrecommended, result.Key{Environment: environment, Agent: c.Name})
+	}
 	d, err := p.Describe(ctx)
 	if err == nil && c.WarmStart == nil { // else the parameters are those that it was saved with
 		err = plan.At(checkExploration(d.Params, c.Params, c.Exploration != nil), "params")
