@@ -37,6 +37,7 @@ func TestKeysWithoutEffectAreRefused(t *testing.T) {
 		{keys{"record": `{"metrics":["reward","regret","reward"]}`}, "record.metrics[2]: reward is there twice", keys{"record": `{"metrics":["reward","regret"]}`}},
 		{keys{"report": `{"metrics":["reward","reward"]}`}, "report.metrics[1]: reward is there twice", nil},
 		{keys{"outputs": `["csv","report"]`, "report": `{"axis":"log"}`}, "report.axis: has no effect on outputs without plots", keys{"report": `{"axis":"log"}`}},
+		{keys{"outputs": `["csv"]`, "report": `{"axis":"log"}`}, "report.axis: has no effect", keys{"outputs": `["csv"]`, "report": `{"smooth":3,"metrics":["reward"]}`}}, // which rlrun serve shows
 		{keys{"outputs": `["csv","comparisons"]`}, "outputs: comparisons is made if compare says how", keys{"outputs": `["comparisons"]`, "compare": `{}`}},
 		{keys{"agents": one, "compare": `{"alpha":0.1}`}, "compare: has no effect with one agent: leave it out, or name a second agent", keys{"compare": `{"alpha":0.1}`}},
 		{keys{"compare": `{"block":5}`}, "compare.block: has no effect without until", keys{"runs": `50`, "compare": `{"block":5,"until":"decided"}`}},
