@@ -111,18 +111,13 @@ func (a *explorer) offer(ctx context.Context, in *vector.Feedback) error {
 	}
 	lists, files := make([][]options.DeclaredOption, len(lanes)), make([][]int, len(lanes))
 	for f, source := range a.config.Sources {
-		made := make([][]options.DeclaredOption, len(lanes))
-		if source.Source != nil {
-			again := make([][]options.DeclaredOption, len(lanes))
-			for _, answer := range [][][]options.DeclaredOption{made, again} { // a source is asked too seldom to trust it with one answer
-				if err := source.Source.Options(ctx, seen, answer); err != nil {
-					return named(err, "options "+source.File, lanes)
-				}
+		made, again := make([][]options.DeclaredOption, len(lanes)), make([][]options.DeclaredOption, len(lanes))
+		for _, answer := range [][][]options.DeclaredOption{made, again} { // a source is asked too seldom to trust it with one answer
+			if source.Source == nil {
+				break
 			}
-			for k, i := range lanes {
-				if len(made[k])+len(again[k]) > 0 && !reflect.DeepEqual(made[k], again[k]) {
-					return a.refuse(i, source.File, errors.New("the source was asked twice, and the options differ: they must depend on what was seen alone; draw from its seed"))
-				}
+			if err := source.Source.Options(ctx, seen, answer); err != nil {
+				return a.named(err, "options of "+source.File+",", lanes)
 			}
 		}
 		for k, i := range lanes {
@@ -131,6 +126,8 @@ func (a *explorer) offer(ctx context.Context, in *vector.Feedback) error {
 				list = source.Fixed
 			} else if err := options.CheckDeclared(list, a.finite.states, a.finite.actions); err != nil {
 				return a.refuse(i, source.File, err)
+			} else if len(list)+len(again[k]) > 0 && !reflect.DeepEqual(list, again[k]) {
+				return a.refuse(i, source.File, errors.New("the source was asked twice, and the options differ: they must depend on what was seen alone; draw from its seed"))
 			}
 			lists[k] = append(lists[k], list...)
 			for range list {

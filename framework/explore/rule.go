@@ -41,7 +41,7 @@ func (a *explorer) ask(ctx context.Context) error {
 	n := len(q.lanes)
 	q.answers = slices.Grow(q.answers[:0], n)[:n]
 	if err := a.config.Rule.Choose(ctx, q.questions[:n], q.answers); err != nil {
-		return named(err, "rule "+a.config.RuleName, q.lanes)
+		return a.named(err, "rule "+a.config.RuleName+", decision", q.lanes)
 	}
 	var again []int
 	for k, i := range q.lanes {
@@ -61,7 +61,7 @@ func (a *explorer) ask(ctx context.Context) error {
 		}
 		answers := make([]options.Answer, len(part))
 		if err := a.config.Rule.Choose(ctx, questions, answers); err != nil {
-			return named(err, "rule "+a.config.RuleName, lanes)
+			return a.named(err, "rule "+a.config.RuleName+", decision", lanes)
 		}
 		for x, k := range part {
 			if one, two := show(q.answers[k]), show(answers[x]); one != two {
@@ -77,11 +77,12 @@ func (a *explorer) broken(lane int, err error) error {
 	return &vector.LaneError{Lane: lane, Err: fmt.Errorf("%w: rule %s, decision after step %d: %w", framework.ErrInvalidAnswer, a.config.RuleName, a.lanes[lane].steps, err)}
 }
 
-// named names the lane of an error, in place of the number of a question, and who made it.
-func named(err error, who string, lanes []int) error {
+// named names the lane of an error, in place of the number of a question, its step, and who made it.
+func (a *explorer) named(err error, who string, lanes []int) error {
 	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(lanes) {
 		lane.Lane = lanes[lane.Lane]
+		who = fmt.Sprintf("%s after step %d", who, a.lanes[lane.Lane].steps)
 	}
 	return fmt.Errorf("%s: %w", who, err)
 }

@@ -128,7 +128,7 @@ func TestBadRules(t *testing.T) {
 			return tt.choose(q)
 		})))
 		var lane *vector.LaneError
-		if err == nil || !errors.As(err, &lane) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "./mine.py") {
+		if err == nil || !errors.As(err, &lane) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "rule ./mine.py, decision after step ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -198,8 +198,36 @@ func TestBadOptions(t *testing.T) {
 		_, err := loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: []int{0, 1, 2}, Seeds: seed.NewSource(3, env.Spec().ID), Steps: 300,
 			Grid: loop.LogGrid(20, 300), Discount: 0.9, Metrics: []result.Metric{result.Reward}})
 		var lane *vector.LaneError
-		if err == nil || !errors.As(err, &lane) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "./mine.py") {
+		if err == nil || !errors.As(err, &lane) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "options of ./mine.py, after step ") {
 			t.Errorf("want %s, got %v", want, err)
 		}
+	}
+}
+
+// unchecked is a source whose options were not looked at before.
+type unchecked options.OptionSource
+
+func (s unchecked) Options(_ context.Context, seen []options.Experience, made [][]options.DeclaredOption) (err error) {
+	for i := range seen {
+		made[i], err = s(&seen[i])
+	}
+	return err
+}
+
+func (unchecked) Close() error { return nil }
+
+// A probability that is NaN is not equal to itself, but this is not what is wrong with it.
+func TestNaNInOptions(t *testing.T) {
+	env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, 1))(t)
+	agent := must.Get(New(t.Context(), declaring{must.Get(optiontest.New(env.Spec(), 1))(t)}, env.Spec(), 1, paired(func(o *Config) {
+		o.Kinds = []options.Kind{options.Members}
+		o.Sources = []Source{{File: "./mine.py", Source: unchecked(func(x *options.Experience) ([]options.DeclaredOption, error) {
+			return []options.DeclaredOption{{Name: "up", Initiation: []bool{true, true, true, true, true, true}, Actions: make([]int, 6), End: []float64{1, math.NaN(), 1, 1, 1, 1}}}, nil
+		})}}
+	})))(t)
+	_, err := loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: []int{0}, Seeds: seed.NewSource(3, env.Spec().ID), Steps: 9,
+		Grid: loop.LogGrid(3, 9), Discount: 0.9, Metrics: []result.Metric{result.Reward}})
+	if err == nil || !strings.Contains(err.Error(), "the probability of ending in state 1 is NaN") {
+		t.Errorf("%v", err)
 	}
 }

@@ -17,9 +17,11 @@ func TestClassesHaveTheirNames(t *testing.T) {
 			t.Errorf("ClassOf(%q) = %q, want %q", name, got, want)
 		}
 	}
-	x := Exploration{Rule: "python -m rlrun._programs lab.rules:Often"}
-	if got := x.Label(); got != "Often" {
-		t.Errorf("Label() = %q", got)
+	for rule, want := range map[string]string{"python -m rlrun._programs lab.rules:Often": "Often", "rlrun-plugin-often": "often"} {
+		x := Exploration{Rule: rule}
+		if got := x.Label(); got != want || x.RulePlugin() == nil {
+			t.Errorf("Label() of %s = %q", rule, got)
+		}
 	}
 }
 

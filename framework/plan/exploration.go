@@ -113,7 +113,7 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 		names.Enum = append(names.Enum, r.String())
 		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc)
 	}
-	rule.Description += " Or the plugin of a rule: the path of a program or of a .py file, or a command line. Default: gain for options of kind pair, else common-model."
+	rule.Description += " Or the plugin of a rule: the path of a program or of a .py file, rlrun-plugin-NAME, or a command line. Default: gain for options of kind pair, else common-model."
 	kinds, _ := s.Properties.Get("options")
 	kinds.Description = "Options are the kinds of options to choose from besides the greedy one."
 	kinds.Items = new(jsonschema.Schema)
@@ -293,7 +293,7 @@ func (x *Exploration) Label() string {
 	if isOutside(rule) {
 		words := strings.Fields(rule)
 		base := path.Base(words[len(words)-1])
-		return strings.TrimPrefix(strings.TrimSuffix(base, path.Ext(base)), "rlrun-plugin-")
+		return strings.TrimPrefix(strings.TrimSuffix(base, path.Ext(base)), executables)
 	}
 	if rule == "" {
 		r, _, _ := options.RuleAndKinds(nil, o.Kinds)

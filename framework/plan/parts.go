@@ -9,10 +9,15 @@ import (
 )
 
 // outside matches what an exploration calls a plugin or a file, and no rule or kind of rlrun:
-// it has a slash, a dot or a space.
-const outside = `[/. ]`
+// it has a slash, a dot or a space, or is the name of an executable in the path.
+const (
+	outside     = `[/. ]|^` + executables
+	executables = "rlrun-plugin-"
+)
 
-func isOutside(name string) bool { return strings.ContainsAny(name, "/. ") }
+func isOutside(name string) bool {
+	return strings.ContainsAny(name, "/. ") || strings.HasPrefix(name, executables)
+}
 
 // ofClass matches the command line of a class that Python's rlrun.run gives: of a module, or in a file
 // whose name has a digest.

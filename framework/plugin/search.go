@@ -58,7 +58,7 @@ const serveGymnasium = "import sys; sys.path[:] = filter(None, sys.path); from r
 //
 //   - the name of a bundled plugin;
 //   - gymnasium:ID, an environment of Gymnasium;
-//   - a NAME whose executable rlrun-plugin-NAME is in one of the directories;
+//   - a NAME whose executable rlrun-plugin-NAME is in one of the directories, or rlrun-plugin-NAME;
 //   - the path of an executable, recognised by a slash, or of a .py file, which runs in Python;
 //   - with args, any command in $PATH, such as python.
 //
@@ -105,10 +105,11 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 		found.Name, found.Command = strings.TrimPrefix(filepath.Base(path), Prefix), path
 		return found, nil
 	}
+	name := strings.TrimPrefix(reference, Prefix)
 	for _, directory := range s.Dirs {
-		path := filepath.Join(directory, Prefix+reference)
+		path := filepath.Join(directory, Prefix+name)
 		if executable(path) == nil {
-			found.Command = path
+			found.Name, found.Command = name, path
 			return found, nil
 		}
 	}

@@ -41,6 +41,7 @@ func TestResolve(t *testing.T) {
 		{"bundled wins", "bernoulli-bandit", nil, plugin.Found{Name: "bernoulli-bandit", Bundled: true}, ""},
 		{"bundled with arguments", "bernoulli-bandit", []string{"-v"}, plugin.Found{}, "takes no arguments"},
 		{"first directory wins", "grid", nil, plugin.Found{Name: "grid", Command: filepath.Join(first, "rlrun-plugin-grid")}, ""},
+		{"the executable's name", "rlrun-plugin-maze", nil, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze")}, ""},
 		{"with arguments", "maze", []string{"-v"}, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze"), Args: []string{"-v"}}, ""},
 		{"path", second + "/rlrun-plugin-maze", nil, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze")}, ""},
 		{"path with a space", spaced, nil, plugin.Found{Name: "other program", Command: spaced}, ""},

@@ -1165,6 +1165,21 @@ def test_answers_of_rules_are_not_cast(answer: Any, message: str) -> None:
         instance._all(Sized(np.zeros((1, 2, 1))), np.arange(1))  # type: ignore[arg-type]
 
 
+def test_answers_of_sources_are_lists() -> None:
+    """A source that returns nothing is told what it has to return."""
+
+    class Nothing(rlrun.OptionSource):
+        id = "test/nothing@1"
+
+        def options(self, _: rlrun.Experience) -> Any:
+            return None
+
+    instance = _rules.SourceInstance(Nothing(), rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2)))
+    request = pb.OptionsRequest(states=2, actions=2, lanes=[pb.Experience()])
+    with pytest.raises(errors.InvalidAnswer, match=r"options answered None, which is no list of rlrun.DeclaredOption"):
+        instance.make(request)
+
+
 class Sized:
     """Decisions of one lane, as far as they are looked at."""
 

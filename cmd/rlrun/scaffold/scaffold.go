@@ -84,6 +84,17 @@ func (p Project) What() string {
 	return map[vector.Kind]string{vector.KindEnvironment: "environment", vector.KindAgent: "agent", vector.KindRule: "exploration rule", vector.KindOptions: "option source"}[p.Kind]
 }
 
+// Key is how configs name the plugin once it is installed.
+func (p Project) Key() string {
+	switch p.Kind {
+	case vector.KindRule:
+		return "rule: rlrun-plugin-" + p.Name
+	case vector.KindOptions:
+		return "options: [rlrun-plugin-" + p.Name + "]"
+	}
+	return "plugin: " + p.Name
+}
+
 // GoReplace is the checkout as go.mod has it.
 func (p Project) GoReplace() string {
 	if strings.ContainsAny(p.Replace, " \t\"'`(),[]{}") {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,10 @@ class SourceInstance:
                     lane.seed,
                 )
                 try:
-                    made = [_option(o, m.states, m.actions) for o in self.source.options(x)]
+                    out: Any = self.source.options(x)
+                    if not isinstance(out, Iterable):
+                        raise InvalidAnswer(f"options answered {shown(out)}, which is no list of rlrun.DeclaredOption")
+                    made = [_option(o, m.states, m.actions) for o in out]
                 except BaseException as e:
                     blame(e, i)
                     raise
