@@ -102,13 +102,13 @@ func (e *Experiment) write() error {
 	return nil
 }
 
-// Meta returns what statistics need to know of the experiment. The optimum of a task that
-// continues is its gain.
+// Meta returns what statistics need to know of the experiment. The optimum of a task is its
+// gain: that of episodes which follow each other, where it has episodes.
 func (e *Experiment) Meta() result.Meta {
 	meta := e.Plan.Meta()
 	meta.Skipped, meta.Notes, meta.Tasks, meta.Definitions = e.Skipped, e.Notes, e.Tasks, e.Declared.Definitions()
 	for name, t := range meta.Tasks {
-		if t.Continuing && t.Gain != nil {
+		if t.Gain != nil {
 			if meta.Optimum == nil {
 				meta.Optimum = map[string]float64{}
 			}

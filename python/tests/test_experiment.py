@@ -761,6 +761,30 @@ def test_a_figure_has_the_environments_that_have_the_metric(tmp_path: Path) -> N
         assert all(len(a.lines[0].get_ydata()) for a in axes)
 
 
+def test_a_curve_has_a_point_for_each_part_of_the_axis(tmp_path: Path) -> None:
+    """The many early points of a logarithmic grid become one: a mean of all its steps, or the last of a sum."""
+    pytest.importorskip("matplotlib").use("agg")
+    config = {"environments": ["chain", "frozenlake"], "agents": ["q-learning", "psrl"], "runs": 6, "steps": 2000}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    for name, log in ((name, log) for name in ("reward", "cumulative_reward") for log in (False, True)):
+        figure = results.plot(name, log=log)
+        for axis in figure.axes:
+            means = results.summary.query(f"environment == {axis.get_title()!r} and metric == {name!r}")["mean"]
+            for line, mean in zip(axis.lines[:2], means, strict=True):
+                x, y = line.get_xdata(), line.get_ydata()
+                assert 20 < len(x) <= 51
+                assert x[-1] == 2000
+                whole = y[-1] if name == "cumulative_reward" else np.sum(np.diff(x, prepend=0) * y) / 2000
+                assert whole == pytest.approx(mean)
+                every, steps = np.diff(x), np.diff(np.log(x))
+                assert log or every.max() < 2.5 * 40
+                assert not log or steps[x[1:] > 100].min() > np.log(2000) / 50 / 3
+        legend = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert legend == ["q-learning", "psrl"] + ["optimum"] * (name == "reward")
+        bound = figure.axes[1].collections[0].get_paths()[0].vertices[:, 1]
+        assert name != "reward" or bound.min() >= 0  # no mean reward is below the least
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

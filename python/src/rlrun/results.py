@@ -184,9 +184,10 @@ class Results:
     def plot(self, metric: str = "reward", path: str | Path | None = None, *, log: bool = False) -> Figure:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
-        The curves are those of ``curves.csv``, without the moving average of the report. The dotted line is the
-        optimal mean reward of a step, where it is known. The first twentieth of the steps sets no axis. Colours, dashes
-        and marks tell twenty agents apart.
+        A curve has up to fifty points along the axis. Of metrics that are means of steps, such as the reward, each is
+        the mean of all steps since the point before. So is each end of its interval, which is then too wide rather than
+        too narrow. The dotted line is the optimal mean reward of a step, where it is known. The first twentieth of the
+        steps sets no axis. Colours, dashes and marks tell twenty agents apart.
 
         Args:
             metric: The metric.
