@@ -153,7 +153,7 @@ func TestEvaluationWithActors(t *testing.T) {
 		if watch {
 			one, _ := acting(t, runs, 1, 1, nil)
 			b.Evaluation = &Evaluation{Environment: one.Environment, Agent: one.Agent, Every: 25, Episodes: 3, Limit: 9}
-			b.KeepEvery, b.Keep = 50, func(run int, s *Snapshot) error { kept[fmt.Sprint(run, " ", s.Step)] = s; return nil }
+			b.KeepEvery, b.Keep = 50, func(run, _ int, s *Snapshot) error { kept[fmt.Sprint(run, " ", s.Step)] = s; return nil }
 		}
 		return must.Get(Run(t.Context(), b))(t), kept
 	}

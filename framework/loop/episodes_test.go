@@ -101,7 +101,7 @@ func TestEvaluationInEpisodes(t *testing.T) {
 	b := sailing(t, runs, 400, EveryGrid(1, episodes))
 	b.Episodes, b.Evaluation.Every, b.KeepEvery = episodes, 2, 4
 	b.Metrics = append(b.Metrics, metric.Steps)
-	b.Keep = func(run int, s *Snapshot) error {
+	b.Keep = func(run, _ int, s *Snapshot) error {
 		steps[run] = append(steps[run], float64(s.Step))
 		if s.Last != (len(steps[run]) == 3) {
 			t.Errorf("run %d, kept after step %d: last %v", run, s.Step, s.Last)

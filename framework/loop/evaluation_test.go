@@ -89,7 +89,7 @@ func TestEvaluationLeavesTheRunAlone(t *testing.T) {
 			if b.Evaluation.Every = every; !watched {
 				b.Evaluation = nil
 			} else {
-				b.KeepEvery, b.Keep = keep, func(run int, s *Snapshot) error { kept[key{run, s.Step}] = s.State; return nil }
+				b.KeepEvery, b.Keep = keep, func(run, _ int, s *Snapshot) error { kept[key{run, s.Step}] = s.State; return nil }
 			}
 			out := must.Get(Run(t.Context(), b))(rt)
 			return out, kept
@@ -152,7 +152,7 @@ func TestEvaluationCountsEpisodes(t *testing.T) {
 func TestRunsBeginWithKeptAgents(t *testing.T) {
 	b := sailing(t, []int{0, 1}, 50, []int{50})
 	kept := map[int]*Snapshot{}
-	b.Evaluation, b.Keep = nil, func(run int, s *Snapshot) error { kept[run] = s; return nil }
+	b.Evaluation, b.Keep = nil, func(run, _ int, s *Snapshot) error { kept[run] = s; return nil }
 	must.Get(Run(t.Context(), b))(t)
 	sum := func(state []byte) float64 {
 		return math.Float64frombits(binary.LittleEndian.Uint64(state[len(state)-8:]))

@@ -42,8 +42,9 @@ type Batch struct {
 	// evaluated, in place of the run's own.
 	Task func(run int) uint64
 	// Keep, if not nil, is given the agent of a run after its last step, and after
-	// every KeepEvery steps, with Episodes episodes. Its error ends the batch.
-	Keep      func(run int, s *Snapshot) error
+	// every KeepEvery steps, with Episodes episodes. unit is the step, or the number of the episode that
+	// ended, 0 within one. Its error ends the batch.
+	Keep      func(run, unit int, s *Snapshot) error
 	KeepEvery int // 0: it is called after the last step alone
 	// Ahead, if not nil, is called before steps of the agent. Nothing else is asked in the steps that it
 	// announces.

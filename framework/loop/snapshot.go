@@ -144,7 +144,7 @@ func (t *snapshots) take(ctx context.Context, lane, step int, ended, last bool, 
 		s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))
 	}
 	if kept {
-		if err := b.Keep(b.Runs[run], s); err != nil {
+		if err := b.Keep(b.Runs[run], unit, s); err != nil {
 			return err
 		}
 	}

@@ -158,7 +158,8 @@ type WarmStart struct {
 	// Environment is the name of the environment that they were saved in. Default: the
 	// environment of the same name, or the only one.
 	Environment string `json:"environment,omitempty"`
-	// Step is the step after which they were saved. Default: the last.
+	// Step is the step after which they were saved, or with a budget in episodes the episode. Default: the
+	// last.
 	Step int `json:"step,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 }
 

@@ -59,7 +59,7 @@ func TestTogetherAsApart(t *testing.T) {
 						out.outcomes = must.Get(loop.Run(t.Context(), loop.Batch{Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(3, env.Spec().ID),
 							Steps: 240, Episodes: episodes, Grid: grid, Discount: 0.9, Ahead: ahead,
 							Metrics: []result.Metric{result.Reward, "agent.seen"},
-							Keep: func(run int, s *loop.Snapshot) error {
+							Keep: func(run, _ int, s *loop.Snapshot) error {
 								out.saved = append(out.saved, fmt.Sprintf("%d %d %x", run, s.Step, s.State))
 								return nil
 							}, KeepEvery: keep,

@@ -274,8 +274,8 @@ func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
 			return err
 		}
 		b.KeepEvery = save.Every
-		b.Keep = func(run int, s *loop.Snapshot) error {
-			err := w.agents.SaveAgent(w.plan, w.warm, w.session, w.cell, w.identities[w.plan.Key(w.cell)], d.ID, spec, run, s)
+		b.Keep = func(run, unit int, s *loop.Snapshot) error {
+			err := w.agents.SaveAgent(w.plan, w.warm, w.session, w.cell, w.identities[w.plan.Key(w.cell)], d.ID, spec, run, unit, s)
 			if err != nil {
 				w.stop(err)
 			}

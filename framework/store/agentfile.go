@@ -31,6 +31,7 @@ type SavedAgent struct {
 	Run         int               `json:"run"`                   // index, from 0
 	Seed        *uint64           `json:"seed"`                  // of the experiment; nil in files of old programs
 	Step        int               `json:"step"`                  // that the agent has learned from, of the run
+	Episode     int               `json:"episode,omitempty"`     // that had just ended; 0: within one, or the budget is in steps
 	Last        bool              `json:"last,omitempty"`        // of the run
 	Before      int               `json:"before,omitempty"`      // steps that it had learned from before the run
 	Plugin      string            `json:"plugin"`                // as the config names it
@@ -184,8 +185,9 @@ func ofRun(file string) string {
 	return file[:max(i, 0)]
 }
 
-// SaveAgent keeps the agent of a run of a cell. id is its plugin's, and identity the cell's.
-func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.Cell, identity, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
+// SaveAgent keeps the agent of a run of a cell. id is its plugin's, and identity the cell's. unit is the
+// step, or the episode with a budget in episodes.
+func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.Cell, identity, id string, spec framework.Spec, run, unit int, s *loop.Snapshot) error {
 	comp := p.Agents[c.Agent]
 	told := warm.Told(p, comp)
 	spec.Steps, spec.Episodes = told.Steps, told.Episodes
@@ -193,8 +195,11 @@ func (d Dir) SaveAgent(p *plan.Plan, warm WarmStarts, session *Session, c plan.C
 	if err != nil {
 		return err
 	}
+	if p.Config.Episodes == 0 {
+		unit = 0
+	}
 	data, err := encodeAgent(&SavedAgent{
-		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Seed: p.Config.Seed, Step: s.Step, Last: s.Last,
+		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Seed: p.Config.Seed, Step: s.Step, Episode: unit, Last: s.Last,
 		Before: warm.before(comp, p.Environments[c.Environment].Name, run),
 		Plugin: comp.Plugin, ID: id, Program: session.programs(p, c).Agent, Experiment: identity,
 		Params: comp.Params, Exploration: comp.Exploration, Discount: told.Discount, Spec: saved,

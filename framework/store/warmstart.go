@@ -124,13 +124,18 @@ func choose(w *plan.WarmStart, files []agentFile, dir, agent, environment string
 		return nil, fmt.Errorf("%s has no agent %q saved in the environment %q; it has some of %s: choose one with environment", dir, agent, name, quoted(environments))
 	}
 	all = files
+	unit, at := "step", func(f *agentFile) int { return f.Step }
+	if slices.ContainsFunc(all, func(f agentFile) bool { return f.Episode > 0 }) {
+		unit, at = "episode", func(f *agentFile) int { return f.Episode }
+	}
 	asked := "the last step of a run"
 	if w.Step > 0 {
-		asked = fmt.Sprintf("step %d", w.Step)
+		asked = fmt.Sprintf("%s %d", unit, w.Step)
 	}
-	if keep(func(f *agentFile) bool { return f.Step == w.Step || w.Step == 0 && f.Last }); len(files) == 0 {
-		return nil, fmt.Errorf("%s has no agent %q of %s; it has some of the steps %s", dir, agent, asked,
-			strings.Join(distinct(func(f *agentFile) string { return fmt.Sprint(f.Step) }, all), ", "))
+	if keep(func(f *agentFile) bool { return w.Step > 0 && at(f) == w.Step || w.Step == 0 && f.Last }); len(files) == 0 {
+		slices.SortFunc(all, func(a, b agentFile) int { return at(&a) - at(&b) })
+		return nil, fmt.Errorf("%s has no agent %q of %s; it has some of the %ss %s", dir, agent, asked, unit,
+			strings.Join(distinct(func(f *agentFile) string { return fmt.Sprint(at(f)) }, all), ", "))
 	}
 	slices.SortFunc(files, func(a, b agentFile) int { return a.Run - b.Run })
 	for i := range files[1:] {

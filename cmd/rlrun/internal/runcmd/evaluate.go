@@ -71,7 +71,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 	flags.Lookup("steps").Usage = "steps of each evaluation instead of episodes (default 10000 in tasks that continue)"
 	flags.StringArrayVar(&e.environments, "env", nil, "play in this `ENVIRONMENT` of DIR, or in this plugin; may be repeated")
 	flags.StringVar(&e.trainedIn, "trained-in", "", "take the agents that were saved in this `ENVIRONMENT` of DIR")
-	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after step `N` (default the last)")
+	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after step `N`, or episode N with a budget in episodes (default the last)")
 	o.flags(app, cmd, "in this directory")
 	return cmd
 }
