@@ -51,10 +51,10 @@ def _imported(_state: object) -> dict[str, str]:
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or name.startswith(_AT_START):
             continue
-        path = Path(file).resolve()
-        if _is_installed(path):
+        path, place = _place(file)
+        if place == "installed":
             packages.setdefault(name.partition(".")[0], {})[name] = path
-        elif not _is_standard(path) and not (name == "__main__" and _is_in(path, "scripts")):
+        elif place == "" and not (name == "__main__" and _is_in(path, "scripts")):
             project[name] = path, getattr(module, "__package__", None) or ""
     _add_named(project)
     for name, (path, _) in project.items():
@@ -63,16 +63,32 @@ def _imported(_state: object) -> dict[str, str]:
         if name not in sys.modules and not name.startswith(_AT_START):
             found.setdefault(f"module {name}", known)
     found.update({f"module {path}": known for path, known in list(_loading.run.items())})
-    unknown = set(packages)
-    for distribution in metadata.distributions() if packages else ():
-        provided = _provided(distribution, packages)
-        if provided:
-            found.setdefault(f"package {distribution.metadata['Name']}", distribution.version)
-        unknown -= provided
+    versions, unknown = _versions(frozenset(packages))
+    found.update(versions)
     for package in unknown:  # files that no installer knows
         for name, path in packages[package].items():
             _add_module(found, name, path)
     return found
+
+
+@functools.cache
+def _versions(packages: frozenset[str]) -> tuple[dict[str, str], frozenset[str]]:
+    """Return the versions of the distributions that have installed the packages, and the packages of none."""
+    versions: dict[str, str] = {}
+    unknown = packages
+    for distribution in metadata.distributions() if packages else ():
+        provided = _provided(distribution, packages)
+        if provided:
+            versions.setdefault(f"package {distribution.metadata['Name']}", distribution.version)
+        unknown -= provided
+    return versions, unknown
+
+
+@functools.cache
+def _place(file: str) -> tuple[Path, str]:
+    """Return the real path of a module's file, and "installed", "standard" or, for one of the project, ""."""
+    path = Path(file).resolve()
+    return path, "installed" if _is_installed(path) else "standard" if _is_standard(path) else ""
 
 
 def _provided(distribution: metadata.Distribution, packages: Collection[str]) -> set[str]:
@@ -161,8 +177,8 @@ def _located(name: str) -> Iterator[tuple[str, tuple[Path, str]]]:
         if spec is None:
             return
         if spec.has_location and spec.origin:
-            path = Path(spec.origin).resolve()
-            if _is_installed(path) or _is_standard(path):
+            path, place = _place(spec.origin)
+            if place:
                 return
             yield spec.name, (path, spec.parent or "")
 
