@@ -43,20 +43,25 @@ if "RLRUN_PLUGIN" in os.environ:  # before any other module is loaded
 
     _loading.install()
 
-from rlrun._sensitivity import Sensitivity, sensitivity
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
-from rlrun.experiment import Experiment, ExperimentError, Interrupted, run
 from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
-from rlrun.results import Comparison, Results, compare, read_results
 from rlrun.rules import Decision, Decisions, DeclaredOption, Experience, OptionSource, Rule, VectorRule
 from rlrun.saved import pack, unpack
 from rlrun.serve import serve
 from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
 from rlrun.streams import Lanes, Streams
-from rlrun.tuning import Tuning, tune
+
+if TYPE_CHECKING:
+    from rlrun._sensitivity import Sensitivity, sensitivity
+    from rlrun.experiment import Experiment, ExperimentError, Interrupted, run
+    from rlrun.results import Comparison, Results, compare, read_results
+    from rlrun.tuning import Tuning, tune
 
 __all__ = [
     "Agent",
@@ -110,4 +115,20 @@ __all__ = [
     "tune",
     "unpack",
 ]
+_LABORATORY = {
+    "_sensitivity": ("Sensitivity", "sensitivity"),
+    "experiment": ("Experiment", "ExperimentError", "Interrupted", "run"),
+    "results": ("Comparison", "Results", "compare", "read_results"),
+    "tuning": ("Tuning", "tune"),
+}
+"""What no plugin needs, by module: it is loaded when it is used, since plugins start often."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LABORATORY.items():
+        if name in names:
+            return getattr(importlib.import_module(f"rlrun.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=None)
+
+
 __version__ = "0.1.0"

@@ -17,7 +17,10 @@ import os
 import sys
 from importlib.machinery import SourceFileLoader
 from types import CodeType
-from typing import Any
+
+TYPE_CHECKING = False  # typing itself would be compiled anew, as all that is loaded before install
+if TYPE_CHECKING:
+    from typing import Any
 
 loaded: dict[str, str] = {}
 """The digests of the modules that were loaded, by name: "sha256:" and hexadecimal digits. If a loader that is called by
