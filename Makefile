@@ -24,6 +24,10 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Tests in Python take the program that make test has built, and build one where there is none.
 program = RLRUN=$(wildcard $(CURDIR)/bin/rlrun)
 
+# Programs that JAX has compiled are kept for the tests that follow.
+export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/python/.venv/jax
+export JAX_PERSISTENT_COMPILATION_CACHE_MIN_COMPILE_TIME_SECS = 0
+
 # Packages that start goroutines: the race detector looks at these.
 concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins | xargs -n1 dirname | sort -u | sed 's,^,./,')
 

@@ -12,7 +12,7 @@
 //	         line and, alone in it, for any number of lines.
 //	yaml     must be YAML. If its first line is a comment that names a file
 //	         ("# first.yaml") it becomes that file; a whole config is also run,
-//	         for a step.
+//	         for a step, if no later block runs it.
 //	go       is the body of an Example of some package, or functions of its
 //	         example_test.go, word for word, or a file that gofmt leaves alone.
 //	python   is run, where there is a Python with the packages of python's tests
@@ -111,8 +111,9 @@ func TestSnippets(t *testing.T) {
 				must.Do(t, os.CopyFS(filepath.Join(d.dir, directory), os.DirFS(filepath.Join("..", directory))))
 			}
 			must.Do(t, os.MkdirAll(filepath.Join(d.dir, "docs", "images"), 0o777))
-			for _, b := range blocks(text) {
-				if err := d.act(b); err != nil {
+			all := blocks(text)
+			for i, b := range all {
+				if err := d.act(b, all[i+1:]); err != nil {
 					t.Errorf("%s:%d: %v", name, b.line, err)
 				}
 			}
@@ -143,7 +144,7 @@ type updated struct {
 // took finds how long an experiment took.
 var took = regexp.MustCompile(`in [0-9.ms]+( ?[a-zµ]*) \([^)]* steps/s\)`)
 
-func (d *document) act(b block) error {
+func (d *document) act(b block, later []block) error {
 	if strings.HasPrefix(b.directive, "skip:") {
 		return nil
 	}
@@ -162,7 +163,7 @@ func (d *document) act(b block) error {
 			return fmt.Errorf("the output is now\n%s", d.printed)
 		}
 	case "yaml":
-		return d.yaml(b)
+		return d.yaml(b, later)
 	case "go":
 		return d.goCode(b)
 	case "python":
@@ -200,7 +201,7 @@ func (d *document) shell(b block) error {
 	return nil
 }
 
-func (d *document) yaml(b block) error {
+func (d *document) yaml(b block, later []block) error {
 	var top map[string]any
 	if err := yaml.Unmarshal([]byte(b.text), &top); err != nil {
 		return err
@@ -208,6 +209,9 @@ func (d *document) yaml(b block) error {
 	if name := fileName.FindStringSubmatch(b.text); name != nil {
 		if err := os.WriteFile(filepath.Join(d.dir, name[1]), []byte(b.text), 0o666); err != nil {
 			return err
+		}
+		if slices.ContainsFunc(later, func(l block) bool { return l.runs(name[1]) }) {
+			return nil
 		}
 	}
 	if top["environments"] == nil || top["agents"] == nil || top["tune"] != nil { // rlrun tune runs it
@@ -228,6 +232,11 @@ func (d *document) yaml(b block) error {
 		return fmt.Errorf("the config should be refused, and is not")
 	}
 	return nil
+}
+
+// runs reports whether a block runs a config.
+func (b block) runs(config string) bool {
+	return b.lang == "sh" && !strings.HasPrefix(b.directive, "skip:") && strings.Contains(b.text, "rlrun run "+config+"\n")
 }
 
 func (d *document) python(b block) error {

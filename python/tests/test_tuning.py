@@ -334,7 +334,8 @@ def test_if_every_setting_fails_the_error_is_told(tmp_path, trials):
 
         def update(self, t): ...
 
-    c = config(agents={"Fails": {"x": {"low": 0, "high": 1}}}, trials=trials) | {"agents": [Fails]}
+    c = config(agents={"Fails": {"x": {"low": 0, "high": 1}}}, trials=trials)
+    c |= {"agents": [Fails], "limits": {"retries": 0}}  # replays would fail too, with a process each
     with pytest.raises(rlrun.ExperimentError, match=r"every setting of Fails .* the first: .*ValueError: boom"):
         rlrun.tune(c, output=tmp_path, progress=False)
 
