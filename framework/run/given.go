@@ -60,7 +60,7 @@ func (x *Runner) checkGiven(ctx context.Context) error {
 func (x *Runner) given(ctx context.Context, m result.Metric, without func(environment string)) error {
 	switch {
 	case (m == metric.SimpleRegret || m == metric.RecommendationError) && !x.recommends:
-		return fmt.Errorf("%s needs an agent that says which action it would stay with, as bandit with most policies and agents with options do in tasks of one state, and none here does: record optimal_action", m)
+		return fmt.Errorf("%s needs an agent that says which action it would stay with, as bandit with most policies and agents with options do in tasks of one state, and none here does: record reward, or in tasks of one state optimal_action", m)
 	case metric.Define(m).Model:
 		return x.anyEnvironment(ctx, func(env vector.Environment) (bool, error) {
 			if s := env.Abilities().Measures; s != nil && slices.ContainsFunc(s.Metrics, func(y framework.Metric) bool { return y.Name == string(m) }) {
