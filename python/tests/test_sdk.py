@@ -1082,6 +1082,55 @@ def test_modules_are_digested_as_they_are_loaded(tmp_path: Path) -> None:
     assert "later.py changed while the experiment ran" in done.stdout
 
 
+@pytest.mark.parametrize(("flag", "runs"), [("-E", False), ("-B", True)])
+def test_compiled_code_of_another_source_is_refused_where_variables_are_ignored(
+    flag: str, runs: bool, tmp_path: Path
+) -> None:
+    """With -E Python does not know the host's directory for compiled code, and takes that beside a source."""
+    before, source = tmp_path / "before.py", str(Path(rlrun.__file__).parents[1])
+    (tmp_path / "load.py").write_text(
+        f"import sys, before\nsys.path.insert(0, {source!r})\nimport rlrun\nprint(before.x)\n"
+    )
+    environ = os.environ | {"RLRUN_PLUGIN": "1", "PYTHONPYCACHEPREFIX": str(tmp_path / "new")}
+
+    def write(x: int) -> None:
+        before.write_text(f"x = {x}\n")
+        os.utime(before, (1e9, 1e9))
+
+    def load() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, flag, "load.py"]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+
+    write(2)
+    py_compile.compile(str(before))
+    write(1)
+    other = load()
+    assert other.stdout == ("1\n" if runs else ""), other.stderr
+    assert (f"{before} ran from compiled code that is not of it" in other.stderr) != runs
+    py_compile.compile(str(before))
+    assert load().stdout == "1\n"
+
+
+def test_what_python_was_told_binds_runs(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of another order of sets, or without assertions, are those of another program."""
+    agent = {"plugin": sys.executable, "args": [str(EXAMPLES / "epsilon_greedy.py")]}
+    config = {
+        "environments": [{"plugin": "bernoulli-bandit"}],
+        "agents": [agent],
+        "runs": 1,
+        "steps": 5,
+        "outputs": ["csv"],
+    }
+    (tmp_path / "exp.yaml").write_text(json.dumps(config))
+    run("run", "exp.yaml", "--out", "out", "--quiet")
+    for name, value in (("PYTHONHASHSEED", "7"), ("PYTHONOPTIMIZE", "1")):
+        with monkeypatch.context() as told:
+            told.setenv(name, value)
+            said = run("run", "exp.yaml", "--out", "out", "--quiet", "--resume", "--runs", "2", fails=True)
+            assert f"fact {name} was absent and is {value}" in said
+    run("run", "exp.yaml", "--out", "out", "--quiet", "--resume", "--runs", "2")
+
+
 def test_installed_packages_load_the_compiled_code_beside_them(tmp_path: Path) -> None:
     """The host's directory for compiled code is for the project: numpy is not compiled anew in every command."""
     (tmp_path / "load.py").write_text("import rlrun, sys\nassert 'numpy' in sys.modules\nprint(sys.pycache_prefix)\n")

@@ -13,6 +13,7 @@ time of a start.
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
 import sys
 from importlib.machinery import SourceFileLoader
@@ -106,8 +107,28 @@ def install() -> None:
         if isinstance(path, str) and path.endswith(".py") and not installed(path):
             try:
                 with open(path, "rb") as f:
-                    loaded[name] = digest(f.read())
-                _paths[name] = path
+                    data = f.read()
             except OSError:
                 continue
+            loaded[name], _paths[name] = digest(data), path
+            if _ran_another(getattr(module, "__cached__", None), path, data):
+                sys.exit(
+                    f"{path} ran from compiled code that is not of it, since Python was told to ignore variables (-E, "
+                    f"-I) or where compiled code is: leave the flag out, or remove {module.__cached__}"
+                )
     sys.addaudithook(_on_event)
+
+
+def _ran_another(cached: object, path: str, data: bytes) -> bool:
+    """Tell whether compiled code of another source ran, which is not so where the host says where compiled code is."""
+    if not isinstance(cached, str) or sys.pycache_prefix == os.environ.get("PYTHONPYCACHEPREFIX"):
+        return False
+    try:
+        with open(cached, "rb") as f:
+            compiled = f.read()
+        source = os.stat(path)
+        stamp = b"".join((int(n) & 0xFFFFFFFF).to_bytes(4, "little") for n in (0, source.st_mtime, source.st_size))
+        taken = compiled[4:16] == stamp or compiled[4:8] == b"\1\0\0\0"  # by its time, or unchecked
+        return taken and marshal.loads(compiled[16:]) != compile(data, path, "exec", dont_inherit=True)
+    except (OSError, ValueError, EOFError, TypeError, SyntaxError):  # Python did not take it, or it is gone
+        return False

@@ -234,8 +234,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
 
         reply = pb.DescribeReply()
         reply.CopyFrom(plugin.description)
-        facts = {f"fact {name}": str(fact) for name, fact in getattr(plugin, "facts", dict)().items()}
-        reply.sources.update(_sources.imported() | _guest.mixed | facts)
+        facts = _sources.interpreter() | getattr(plugin, "facts", dict)()
+        reply.sources.update(_sources.imported() | _guest.mixed | {f"fact {k}": str(v) for k, v in facts.items()})
         return reply
 
     def OpenEnvironment(  # noqa: N802

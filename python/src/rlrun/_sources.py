@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import os
 import pkgutil
 import sys
 import sysconfig
@@ -35,6 +36,18 @@ def imported() -> dict[str, str]:
     """
     modules = [(name, id(module)) for name, module in list(sys.modules.items())]
     return said | _imported((*modules, *_loading.loaded.items(), *_loading.run.items()))
+
+
+def interpreter() -> dict[str, str]:
+    """Return what this Python was told that results may depend on, as facts. A usual one was told nothing."""
+    facts = {}
+    if sys.flags.hash_randomization:  # also if a flag, -E or -I, lets it ignore the variable
+        facts["PYTHONHASHSEED"] = (
+            "random" if sys.flags.ignore_environment else os.environ.get("PYTHONHASHSEED", "random")
+        )
+    if sys.flags.optimize:
+        facts["PYTHONOPTIMIZE"] = str(sys.flags.optimize)
+    return facts
 
 
 said: dict[str, str] = {}
