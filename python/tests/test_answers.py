@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fractions
 import random
 import re
 import sys
@@ -271,6 +272,27 @@ def test_other_answers() -> None:
     refused(lambda: rlrun.Spec(space, space, continuing="False"), match="continuing .* 'False'")  # type: ignore[arg-type]
     refused(lambda: rlrun.Spec(space, space, reward_low="0"), match="reward_low .* '0'")  # type: ignore[arg-type]
     refused(lambda: rlrun.Spec(space, space, reward_high=np.nan), match="reward_high .* nan")
+    for name in ("reward_low", "reward_high", "steps", "episodes", "actors"):
+        for value in (True, np.True_, "1", None, [1], 1j):
+            refused(
+                lambda n=name, v=value: rlrun.Spec(space, space, **{n: v}),
+                match=f"{name} of an rlrun.Spec is .* number",
+            )
+        rlrun.Spec(space, space, **{name: np.int32(2)}).to_proto()
+    refused(lambda: rlrun.Spec(space, space, masks=1), match="masks of an rlrun.Spec is 1")  # type: ignore[arg-type]
+    for name in ("steps", "episodes", "actors"):
+        refused(
+            lambda n=name: rlrun.Spec(space, space, **{n: 1.5}),
+            match=f"{name} of an rlrun.Spec is 1.5, must be a whole",
+        )
+        rlrun.Spec(space, space, **{name: 2.0}).to_proto()
+        with pytest.raises(ValueError, match=f"{name} of an rlrun.Spec is -1, must be at least"):
+            rlrun.Spec(space, space, **{name: -1})
+    rlrun.Spec(space, space, reward_low=np.float32(-1), reward_high=fractions.Fraction(1, 2)).to_proto()
+    refused(lambda: rlrun.Discrete(True), match="n of a Discrete must be a whole number, not True")
+    refused(
+        lambda: rlrun.MultiDiscrete([2, True]), match="an entry of a MultiDiscrete must be a whole number, not True"
+    )
     for problem, match in (
         (rlrun.Problem("ab", np.zeros((2, 1))), "must be a list of texts"),
         (rlrun.Problem(["a", "b"], [["1"], ["2"]]), "values has elements of the type <U1"),

@@ -36,14 +36,14 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             kind, hint = signature.parameters[argument].kind, hints().get(argument, Any)
             several = kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
             for x in value if kind == inspect.Parameter.VAR_POSITIONAL else () if several else (value,):
-                if wrong := _wrong(argument, x, hint):
-                    raise TypeError(f"{name}: {wrong}")
+                if fault := wrong(argument, x, hint):
+                    raise TypeError(f"{name}: {fault}")
         return function(*args, **kwargs)
 
     return call
 
 
-def _wrong(where: str, value: Any, hint: Any) -> str:
+def wrong(where: str, value: Any, hint: Any) -> str:
     """Return what is wrong with a value, nothing if it is what a type says."""
     options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     found = [_inside(where, value, option) for option in options if _is(value, option)]
@@ -77,16 +77,16 @@ def _inside(where: str, value: Any, hint: Any) -> str:
     if origin is collections.abc.Mapping:
         keys = (f"{where} has the key {_short(k)}, must have texts" for k in value if not isinstance(k, str))
         return next(keys, "") or next(
-            filter(None, (_wrong(f"{where}[{k!r}]", v, args[1]) for k, v in value.items())), ""
+            filter(None, (wrong(f"{where}[{k!r}]", v, args[1]) for k, v in value.items())), ""
         )
     if origin is tuple:
         if len(value) != len(args):
             return f"{where} is {_short(value)}, must be {len(args)} values"
         return next(
-            filter(None, (_wrong(f"{where}[{i}]", v, a) for i, (v, a) in enumerate(zip(value, args, strict=True)))), ""
+            filter(None, (wrong(f"{where}[{i}]", v, a) for i, (v, a) in enumerate(zip(value, args, strict=True)))), ""
         )
     if origin is collections.abc.Sequence and not isinstance(value, str):
-        return next(filter(None, (_wrong(f"{where}[{i}]", v, args[0]) for i, v in enumerate(value))), "")
+        return next(filter(None, (wrong(f"{where}[{i}]", v, args[0]) for i, v in enumerate(value))), "")
     return ""
 
 

@@ -13,10 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlrun import spaces
+from rlrun._arguments import wrong
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.errors import InvalidAnswer
 from rlrun.spaces import Array, Space
 from rlrun.streams import Lanes
+
+_FIELDS: list[tuple[Any, ...]] = [
+    (float, "reward_low", "reward_high"),
+    (bool, "continuing", "masks"),
+    (int, "steps", "episodes", "actors"),
+]
+"""The fields of a Spec that are no spaces, by what they are."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,16 @@ class Spec:
     def __post_init__(self) -> None:
         spaces.check(self.observation, "the space of observations in an rlrun.Spec")
         spaces.check(self.action, "the space of actions in an rlrun.Spec")
-        for name in ("reward_low", "reward_high"):
-            bound = getattr(self, name)
-            if isinstance(bound, (str, bytes)) or not np.isscalar(bound) or np.isnan(bound):
-                raise TypeError(f"{name} of an rlrun.Spec is {bound!r}, must be a number")
-        if not isinstance(self.continuing, (bool, np.bool_)):
-            raise TypeError(f"continuing of an rlrun.Spec is {self.continuing!r}, must be True or False")
+        for kind, *names in _FIELDS:
+            for name in names:
+                value, where = getattr(self, name), f"{name} of an rlrun.Spec"
+                if fault := wrong(where, value, kind):
+                    raise TypeError(fault)
+                if math.isnan(value):
+                    raise TypeError(f"{where} is {value!r}, must be a number")
+                if kind is int and value < (least := int(name == "actors")):
+                    raise ValueError(f"{where} is {value!r}, must be at least {least}")
+                object.__setattr__(self, name, kind(value))
         if self.reward_low == self.reward_high == 0:  # what a message has that leaves them out
             object.__setattr__(self, "reward_low", -np.inf)
             object.__setattr__(self, "reward_high", np.inf)

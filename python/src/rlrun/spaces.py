@@ -39,6 +39,16 @@ MAX_INTEGER = 2**53
 """Bounds the finite bounds of a Box of integers: a float64 has every integer up to it."""
 
 
+def _whole(value: Any, what: str) -> int:
+    """Return a whole number as an int. A bool is none."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{what} must be a whole number, not {value!r}")
+
+
 @dataclass(frozen=True)
 class Discrete:
     """The set {start, …, start + n - 1}. A value is an int."""
@@ -48,10 +58,7 @@ class Discrete:
 
     def __post_init__(self) -> None:
         for name in ("n", "start"):
-            try:
-                object.__setattr__(self, name, operator.index(getattr(self, name)))
-            except TypeError:
-                raise TypeError(f"{name} of a Discrete must be a whole number, not {getattr(self, name)!r}") from None
+            object.__setattr__(self, name, _whole(getattr(self, name), f"{name} of a Discrete"))
         if self.n < 1:
             raise ValueError(f"Discrete with n = {self.n}; n must be at least 1")
 
@@ -82,7 +89,7 @@ class MultiDiscrete:
     nvec: tuple[int, ...]
 
     def __init__(self, nvec: Sequence[int]) -> None:
-        object.__setattr__(self, "nvec", tuple(operator.index(n) for n in nvec))
+        object.__setattr__(self, "nvec", tuple(_whole(n, "an entry of a MultiDiscrete") for n in nvec))
         if not self.nvec or min(self.nvec) < 1:
             raise ValueError(f"MultiDiscrete({list(self.nvec)}); every entry must be at least 1")
 
