@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
@@ -88,6 +89,25 @@ func TestBoundsLeftOutAreUnknown(t *testing.T) {
 			if _, err := play(env, agent); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("%s: %s: %v, want a refusal", name, agent, err)
 			}
+		}
+	}
+	// What is missing is named, and nothing else.
+	low, high := "needs a lower bound on rewards, and rlrun/chain@1 declares none: declare it in the environment, or set reward_low in", "needs an upper bound on rewards, and rlrun/chain@1 declares none: declare it in the environment, or set reward_high in"
+	for _, c := range []struct {
+		low, high     float64
+		agent, params string
+		want          string
+	}{
+		{0, 0, "ucrl2", `{"reward_low":0}`, high}, {0, 0, "ucrl2", `{"reward_high":1}`, low}, {0, math.Inf(1), "ucrl2", `{}`, high}, {math.Inf(-1), 0, "ucrl2", `{}`, low},
+		{0, 0, "ucrl2", `{}`, "needs bounds on rewards, and rlrun/chain@1 declares none: declare it in the environment, or set reward_low and reward_high in"},
+		{0, math.Inf(1), "ucrl2", `{"reward_high":1}`, ""}, {0, 0, "ucrl2", `{"reward_low":0,"reward_high":1}`, ""}, {0, 0, "ucrl2", `{"reward_low":0,"reward_high":1e301}`, "reward_high: 1e+301 is too large"},
+		{0, math.Inf(1), "q-learning", `{"optimistic":true}`, "optimistic needs an upper bound on rewards"}, {0, math.Inf(1), "bootstrap-model", `{"rewards":"optimistic"}`, "optimistic rewards need an upper bound"},
+		{math.Inf(-1), 0, "bootstrap-model", `{"rewards":"pessimistic"}`, "pessimistic rewards need a lower bound"},
+	} {
+		spec := must.Get(declaring(c.low, c.high).OpenEnvironment(t.Context(), nil, 1))(t).Spec()
+		_, err := bundled(c.agent).OpenAgent(t.Context(), json.RawMessage(c.params), spec, 1)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s, bounds %v and %v: %v, want %q", c.agent, c.params, c.low, c.high, err, c.want)
 		}
 	}
 	zero := must.Get(declaring(0, 0).OpenEnvironment(t.Context(), nil, 1))(t).Spec()

@@ -94,7 +94,8 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 	if p.Mu0 == nil {
 		p.Mu0 = &mu0
 		if math.IsInf(mu0, 0) {
-			return lanes.Unsupported("%s rewards need a bound on rewards, and %s declares none: declare it in the environment, or set mu0 or another value of rewards in the params of this agent", p.Rewards, t.Spec.ID)
+			side := map[string]string{"optimistic": "an upper", "pessimistic": "a lower"}[p.Rewards]
+			return lanes.Unsupported("%s rewards need %s bound on rewards, and %s declares none: declare it in the environment, or set mu0 or another value of rewards in the params of this agent", p.Rewards, side, t.Spec.ID)
 		}
 	}
 	if p.Criterion == "average" {

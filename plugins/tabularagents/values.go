@@ -29,7 +29,7 @@ func (v *Values) check(t finite.Task) error {
 	case v.Optimistic && v.Gamma == 1:
 		return lanes.Invalid("optimistic needs a gamma below 1")
 	case v.Optimistic && math.IsInf(t.Spec.RewardHigh, 0):
-		return lanes.Unsupported("optimistic needs a bound on rewards, and %s declares none: declare reward_high in the environment, or set initial instead in the params of this agent", t.Spec.ID)
+		return lanes.Unsupported("optimistic needs an upper bound on rewards, and %s declares none: declare reward_high in the environment, or set initial instead in the params of this agent", t.Spec.ID)
 	}
 	if v.Optimistic {
 		v.Initial = t.LargestReturn(t.Spec.RewardHigh, v.Gamma)

@@ -23,9 +23,11 @@ type Bounds struct {
 	HighBound
 }
 
+const lowerBound, upperBound = "a lower bound on rewards", "an upper bound on rewards"
+
 // Of returns the bound for a task.
 func (b LowBound) Of(t Task) (float64, error) {
-	low, err := bound(b.RewardLow, t.Spec.RewardLow, "a lower bound on rewards", "reward_low", t)
+	low, err := bound(b.RewardLow, t.Spec.RewardLow, "reward_low", lowerBound, "reward_low", t)
 	if err == nil && low > t.Spec.RewardHigh {
 		return 0, lanes.Invalid("reward_low is %v, must not be above %v, the largest reward that %s declares", low, t.Spec.RewardHigh, t.Spec.ID)
 	}
@@ -34,7 +36,7 @@ func (b LowBound) Of(t Task) (float64, error) {
 
 // Of returns the bound for a task.
 func (b HighBound) Of(t Task) (float64, error) {
-	high, err := bound(b.RewardHigh, t.Spec.RewardHigh, "an upper bound on rewards", "reward_high", t)
+	high, err := bound(b.RewardHigh, t.Spec.RewardHigh, "reward_high", upperBound, "reward_high", t)
 	if err == nil && high < t.Spec.RewardLow {
 		return 0, lanes.Invalid("reward_high is %v, must not be below %v, the smallest reward that %s declares", high, t.Spec.RewardLow, t.Spec.ID)
 	}
@@ -43,11 +45,17 @@ func (b HighBound) Of(t Task) (float64, error) {
 
 // Of returns the bounds for a task.
 func (b Bounds) Of(t Task) (low, high float64, err error) {
-	const what, names = "bounds on rewards", "reward_low and reward_high"
-	if low, err = bound(b.RewardLow, t.Spec.RewardLow, what, names, t); err != nil {
+	what, names := "bounds on rewards", "reward_low and reward_high"
+	switch { // of one that is missing beside the other
+	case b.RewardHigh != nil || !math.IsInf(t.Spec.RewardHigh, 0):
+		what, names = lowerBound, "reward_low"
+	case b.RewardLow != nil || !math.IsInf(t.Spec.RewardLow, 0):
+		what, names = upperBound, "reward_high"
+	}
+	if low, err = bound(b.RewardLow, t.Spec.RewardLow, "reward_low", what, names, t); err != nil {
 		return 0, 0, err
 	}
-	if high, err = bound(b.RewardHigh, t.Spec.RewardHigh, what, names, t); err != nil {
+	if high, err = bound(b.RewardHigh, t.Spec.RewardHigh, "reward_high", what, names, t); err != nil {
 		return 0, 0, err
 	}
 	if !(low <= high) {
@@ -59,11 +67,12 @@ func (b Bounds) Of(t Task) (low, high float64, err error) {
 	return low, high, nil
 }
 
-// bound is the one given or, if there is none, the one declared.
-func bound(given *float64, declared float64, what, names string, t Task) (float64, error) {
+// bound is the one given or, if there is none, the one declared. what is what is needed, and names are the
+// parameters that give it.
+func bound(given *float64, declared float64, name, what, names string, t Task) (float64, error) {
 	if given != nil {
 		if math.Abs(*given) > framework.LargestReward {
-			return 0, lanes.Invalid("%s: %v is too large: bounds of rewards are in [-%g, %g]", names, *given, framework.LargestReward, framework.LargestReward)
+			return 0, lanes.Invalid("%s: %v is too large: bounds of rewards are in [-%g, %g]", name, *given, framework.LargestReward, framework.LargestReward)
 		}
 		return *given, nil
 	}
