@@ -40,7 +40,10 @@ func (slurm) check(ctx context.Context, s *submission) error {
 	}
 	s.largest = largestArray(ctx)
 	if last := s.shards[len(s.shards)-1]; last >= s.largest && s.largest < 10 {
-		return cli.Usagef("arrays of this Slurm have at most %d tasks (MaxArraySize): take fewer --tasks, and more --cpus", s.largest)
+		if s.largest < 1 {
+			return cli.Usagef("this Slurm takes no job arrays (MaxArraySize = %d): choose --to parallel", s.largest)
+		}
+		return cli.Usagef("arrays of this Slurm have at most %d tasks (MaxArraySize), and more tasks become arrays of ten, a hundred and so on, as the names of their logs end in digits of the shard: take --tasks %[1]d, and more --cpus", s.largest)
 	}
 	return nil
 }
