@@ -302,7 +302,18 @@ def test_names_that_look_like_something_else(tmp_path: Path) -> None:
     assert {*results.runs["agent"]} == {*names}
     for name in names:
         assert f"<th>{name}</th>" in results._repr_html_()
-    assert [t.get_text() for t in results.plot("reward").legends[0].get_texts()] == names
+    drawn = [t.get_text() for t in results.plot("reward").legends[0].get_texts()]
+    assert [name for name in drawn if name != "optimum"] == names
+
+
+def test_names_send_nothing_to_the_terminal(tmp_path: Path) -> None:
+    sent = "\x1b]0;t\x07\x9b2J\u202e"
+    agents = [{"name": f"a{sent}", "plugin": "q-learning", "sweep": {"epsilon": [0.1, 0.5]}}]
+    config = {"environments": [{"name": f"e{sent}", "plugin": "chain"}], "agents": agents}
+    results = rlrun.run({**config, "runs": 12, "steps": 20}, output=tmp_path / "out", progress=False)
+    for text in (repr(results.compare()), repr(rlrun.sensitivity(tmp_path / "out"))):
+        assert "a\ufffd]0;t\ufffd\ufffd2J\ufffd" in text
+        assert not set("\x1b\x07\x9b\u202e") & set(text)
 
 
 def test_results_that_were_overwritten(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numbers
 import os
 import types
 import typing
+import unicodedata
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -120,3 +121,8 @@ def _name(options: tuple[Any, ...]) -> str:
         else:
             names.append(words.get(kind, f"an rlrun.{getattr(kind, '__name__', kind)}"))
     return " or ".join(dict.fromkeys(names))
+
+
+def printable(text: str) -> str:
+    """Return a text for people: names of others in it send no commands to a terminal."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else "\ufffd" for c in text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlrun._arguments import checked
+from rlrun._arguments import checked, printable
 from rlrun._goodness import Goodness
 from rlrun.results import _MIXED, Results, _pandas, read_results
 
@@ -65,7 +65,7 @@ class Sensitivity:
             lines.append(f"  {'best, judged by the runs that chose':<36}{row['best']:.4g}")
         if "programs" in self.table:
             lines.append(_MIXED + Results(self.directory).mixed)
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         return str(self.table.to_html(index=False))

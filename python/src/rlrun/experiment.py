@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from rlrun._arguments import checked
+from rlrun._arguments import checked, printable
 from rlrun.results import Results, read_results
 
 Component: TypeAlias = str | type | Mapping[str, Any]
@@ -172,7 +172,7 @@ def run(
         if process.returncode == 0:
             answer.seek(0)
             for notice in json.load(answer).get("notices", []) if progress else []:
-                print(f"Notice: {notice}.", file=sys.stderr)
+                print(printable(f"Notice: {notice}."), file=sys.stderr)
             return Results(Path(host.output))
     error = ExperimentError(host.said())
     if found := _KEY.match(str(error)):
@@ -388,7 +388,8 @@ def _bar() -> Iterator[Callable[[dict[str, Any]], object]]:
 
     def words(state: dict[str, Any]) -> str:
         failed = f", {state['failed']} failed" if state["failed"] else ""
-        return f"{state['ended']:,} of {state['runs']:,} runs{failed}; {state['environment']} / {state['agent']}"
+        of = printable(f"{state['environment']} / {state['agent']}")
+        return f"{state['ended']:,} of {state['runs']:,} runs{failed}; {of}"
 
     try:
         with warnings.catch_warnings():

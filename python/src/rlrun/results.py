@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlrun._arguments import checked
+from rlrun._arguments import checked, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,9 +84,10 @@ class Results:
         for record in self._records():
             for metric, values in sorted(record["curves"].items()):
                 if len(values) != len(steps):
+                    of = printable(f"run {record['run']} of {record['agent']} in {record['environment']}")
                     raise ValueError(
-                        f"run {record['run']} of {record['agent']} in {record['environment']} has {len(values)} values "
-                        f"of {metric} for {len(steps)} recorded steps: run rlrun report {self.directory} first"
+                        f"{of} has {len(values)} values of {printable(metric)} for {len(steps)} recorded steps: "
+                        f"run rlrun report {self.directory} first"
                     )
                 labels = {k: record[k] for k in ("environment", "agent", "run")}
                 parts.append(pd.DataFrame({**labels, "metric": metric, "step": steps, "value": values}))
@@ -273,9 +274,8 @@ class Results:
                         raise ValueError(f"{path}:{number} is damaged ({e}): {says}") from e
                     record.pop("crc32c", None)
                     if key in wanted and found.setdefault(key, record) != record:
-                        raise ValueError(
-                            f"{path}:{number}: run {key[2]} of {key[1]} in {key[0]} has another record: {says}"
-                        )
+                        of = printable(f"run {key[2]} of {key[1]} in {key[0]}")
+                        raise ValueError(f"{path}:{number}: {of} has another record: {says}")
         if len(found) < len(wanted):
             raise ValueError(f"{len(wanted) - len(found)} runs of results.db have no record: {says}")
         for key in sorted(found):
@@ -340,7 +340,7 @@ class Comparison:
         lines = [c["sentence"] for c in self.answer["comparisons"]]
         if len(lines) > 20:
             lines[20:] = [f"… and {len(lines) - 20:,} more; .comparisons has all of them."]
-        return "\n".join([*lines, *self.answer["skipped"], *(f"Note: {note}" for note in self.answer["notes"])])
+        return printable("\n".join([*lines, *self.answer["skipped"], *(f"Note: {x}" for x in self.answer["notes"])]))
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlrun._arguments import checked
+from rlrun._arguments import checked, printable
 from rlrun._goodness import Goodness
 from rlrun.experiment import _CLASS, Experiment, ExperimentError, _json, _number, _plain, run
 from rlrun.results import Comparison, Results, _estimate, _pandas
@@ -115,7 +115,7 @@ class Tuning:
                 lines.append(repr(self.compare()))
             except ValueError as e:  # an agent has no value of the metric
                 lines.append(str(e))
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         return f"{self.trials.sort_values('score', ascending=False).head(10).to_html()}{self.results._repr_html_()}"
@@ -506,7 +506,7 @@ class _Search:
             done = [t for t in tried if t.agent == label]
             top = max((t.score for t in done if t.state == "complete"), default=math.nan)
             parts.append(f"{label}: {len(done)} of {self.trials} settings, best {top:.4g}")
-        print("; ".join(parts), file=sys.stderr, flush=True)
+        print(printable("; ".join(parts)), file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
