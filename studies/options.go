@@ -180,8 +180,88 @@ func optionsBoard(s *study) error {
 			return err
 		}
 		s.optionsTable(learner, x.ways, kinds, scores, shares)
+		if len(kinds) > 1 && len(kinds) < len(tasks) {
+			s.groupsTable(x.ways, kinds, scores)
+		}
+		if err := s.withinTable(learner, x.ways, tasks); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// groupsTable prints the difference from the learner on its own in each group of the study options-map.
+func (s *study) groupsTable(ways []way, kinds []string, scores []stat.Scores) {
+	for a := 1; a < len(ways); a++ {
+		var ps []float64
+		var rows [][]string
+		for g, group := range mapGroups {
+			d := ofGroup(minus(scores[a], scores[0]), kinds, g)
+			t := overTasks(d)
+			ps = append(ps, t.P)
+			rows = append(rows, []string{group.name, fmt.Sprint(len(slices.Concat(d...))), percent(overTasks(ofGroup(scores[0], kinds, g))), percent(overTasks(ofGroup(scores[a], kinds, g))), percent(t)})
+		}
+		for i, p := range stat.Holm(ps) {
+			rows[i] = append(rows[i], fmt.Sprintf("%.2g", p))
+		}
+		s.table([]string{"group", "tasks", ways[0].name, ways[a].name, "difference", "p, Holm"}, rows)
+	}
+}
+
+// withinTable prints for each way when runs are within 10 % of the optimum: the first point of the grid after
+// which the rest of the run has a score of 90 per step. Runs that are never have the length of the run.
+func (s *study) withinTable(learner string, ways []way, tasks []task) error {
+	times := make([][]float64, len(ways))
+	for _, t := range tasks {
+		scale, err := stepScale(t.model, s.Meta.Steps)
+		if err != nil {
+			return err
+		}
+		for a, w := range ways {
+			runs, err := s.curves(t.name, learner+", "+w.name, result.Reward)
+			if err != nil {
+				return err
+			}
+			for _, curve := range runs {
+				times[a] = append(times[a], s.within(curve, scale))
+			}
+		}
+	}
+	var rows [][]string
+	for a, w := range ways {
+		reached, earlier, later := 0, 0, 0
+		for i, t := range times[a] {
+			if t < float64(s.Meta.Steps) {
+				reached++
+			}
+			switch own := times[0][i]; {
+			case t < own:
+				earlier++
+			case t > own:
+				later++
+			}
+		}
+		sorted := slices.Sorted(slices.Values(times[a]))
+		rows = append(rows, []string{w.name, fmt.Sprintf("%d of %d", reached, len(sorted)), fmt.Sprintf("%.0f", (sorted[(len(sorted)-1)/2]+sorted[len(sorted)/2])/2), fmt.Sprint(earlier), fmt.Sprint(later)})
+	}
+	s.table([]string{"`" + learner + "`", "runs within 10 %", "median of steps until then", "earlier than on its own", "later"}, rows)
+	return nil
+}
+
+// within is the first point of the grid after which the rest of a run has a score of 90 per step.
+func (s *study) within(curve []float64, x scale) float64 {
+	at, sum := float64(s.Meta.Steps), 0.0
+	for k := len(curve) - 1; k >= 0; k-- {
+		from := 0
+		if k > 0 {
+			from = s.Meta.Grid[k-1]
+		}
+		sum += curve[k] * float64(s.Meta.Grid[k]-from)
+		if x.score(sum/float64(s.Meta.Steps-from)) >= 0.9 {
+			at = float64(from)
+		}
+	}
+	return at
 }
 
 // optionScores returns the kinds of tasks, and of each way to explore the scores of the tasks by their
