@@ -199,7 +199,7 @@ func TestIndicesBreakEven(t *testing.T) {
 // The unit of reward, and where it is zero, do not matter if b moves along.
 func TestDecisionsAreInvariant(t *testing.T) {
 	rules := append([]DeciderConfig{{Rule: RuleIndex}, {Rule: RuleIndex, Bound: bandit.UPlus}, {Rule: RuleIndex, Bound: bandit.V},
-		{Rule: RuleOptimisticStochastic}, {Rule: RuleOptimisticStochastic, Common: true}, {Rule: RuleNever}}, pairwise...)
+		{Rule: RuleOptimisticStochastic}, {Rule: RuleOptimisticStochastic, Common: true}, {Rule: RuleNever}, {Rule: RuleKnowledgeGradient}}, pairwise...)
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)
 		gamma := rapid.Float64Range(0, 0.999).Draw(t, "γ")

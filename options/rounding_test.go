@@ -12,7 +12,7 @@ import (
 // another order give means that differ by rounding alone.
 func TestAdvantageAboveZeroIsChosen(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, rule := range []*Rule{RuleVPI, RuleIndex, RuleOptimistic, RuleOptimisticStochastic, RuleCommonModel} {
+	for _, rule := range []*Rule{RuleVPI, RuleKnowledgeGradient, RuleIndex, RuleOptimistic, RuleOptimisticStochastic, RuleCommonModel} {
 		for range 2000 {
 			a, b := make([]float64, 7), make([]float64, 7)
 			for i := range a {

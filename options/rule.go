@@ -32,7 +32,7 @@ type Rule struct {
 func (r *Rule) String() string { return r.Name }
 
 // Rules are all rules, in the order of the documentation.
-var Rules = []*Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RulePosteriorSampling, RuleUpperConfidence, RuleGain, RuleNever}
+var Rules = []*Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RulePosteriorSampling, RuleUpperConfidence, RuleInformationDirected, RuleKnowledgeGradient, RuleGain, RuleNever}
 
 // RuleNames returns the names of Rules, in their order.
 func RuleNames() []string {

@@ -64,3 +64,102 @@ func TestPosteriorSamplingMatchesProbability(t *testing.T) {
 		}
 	}
 }
+
+// By hand, with two options of four members: y is worth 0.5, and x 0.6 in one member and 0 in the others. Then Δ(y) = 0.025, Δ(x) = 0.375,
+// g(y) = 0 and g(x) = 0.0675. (Δ(y)+0.35q)²/(0.0675q) is least at q = 1/14. The bound is five standard deviations.
+func TestInformationDirectedByHand(t *testing.T) {
+	d := must.Get(NewDecider(DeciderConfig{Rule: RuleInformationDirected, Horizon: bandit.Finite(10)}))(t)
+	p := &Problem{Arms: []Arm{{Name: "y"}, {Name: "x"}}, Hold: 1, Values: []float64{0.5, 0.5, 0.5, 0.5, 0, 0.6, 0, 0}}
+	rng, n, explored := newRNG(4), 20_000, 0
+	for range n {
+		if must.Get(d.Decide(p, rng))(t).Explore {
+			explored++
+		}
+	}
+	if got, want := float64(explored)/float64(n), 1.0/14; math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/float64(n)) {
+		t.Errorf("x is chosen in a share %v of the decisions, want 1/14", got)
+	}
+	for _, certain := range [][]float64{{0.1, 0.7, 0.1, 0.6}, {0.3, 0.3, 0.3, 0.3}} {
+		if p.Values = certain; must.Get(d.Decide(p, rng))(t).Explore {
+			t.Errorf("it explores where the greedy option is best in all members: %v", certain)
+		}
+	}
+	p.Arms, p.Values = p.Arms[:2], []float64{0.25, 0.25, 0.5, 0.5} // it shows nothing
+	if !must.Get(d.Decide(p, rng))(t).Explore {
+		t.Error("an option that is best in all members is not chosen")
+	}
+}
+
+// No distribution over four options has a smaller ratio than the one from which the rule draws.
+func TestInformationDirectedIsLeast(t *testing.T) {
+	rng := newRNG(6)
+	for range 20 {
+		const n, k = 4, 5
+		p := &Problem{Arms: make([]Arm, n), Hold: 1, Values: make([]float64, n*k)}
+		for i := range p.Values {
+			p.Values[i] = rng.NormFloat64()
+		}
+		regret, information := make([]float64, n), make([]float64, n)
+		for x := range n {
+			groups := map[int][]float64{}
+			for m := range k {
+				best := 0
+				for y := range n {
+					if p.row(y)[m] > p.row(best)[m] {
+						best = y
+					}
+				}
+				regret[x] += (p.row(best)[m] - p.row(x)[m]) / k
+				groups[best] = append(groups[best], p.row(x)[m])
+			}
+			for _, g := range groups {
+				information[x] += float64(len(g)) / k * (mean(g) - mean(p.row(x))) * (mean(g) - mean(p.row(x)))
+			}
+		}
+		ratio := func(shares []float64) float64 {
+			d, g := 0.0, 0.0
+			for x, share := range shares {
+				d, g = d+share*regret[x], g+share*information[x]
+			}
+			return d * d / g
+		}
+		d, counts := must.Get(NewDecider(DeciderConfig{Rule: RuleInformationDirected, Horizon: bandit.Finite(10)}))(t), make([]float64, n)
+		for range 20_000 {
+			counts[must.Get(d.Decide(p, rng))(t).Choice] += 1.0 / 20_000
+		}
+		got := ratio(counts)
+		for range 2000 {
+			other, sum := make([]float64, n), 0.0
+			for x := range other {
+				other[x] = -math.Log(rng.Float64())
+				sum += other[x]
+			}
+			for x := range other {
+				other[x] /= sum
+			}
+			if ratio(other) < got*0.99 {
+				t.Fatalf("the ratio is %v with %v, and %v with what is drawn, %v", ratio(other), other, got, counts)
+			}
+		}
+	}
+}
+
+// By hand: y has the mean 0.6, z 0.55 and x 0.5. ν(y) = E max(v,0.55) − 0.6 = 0.025, ν(z) = 0.15, ν(x) = (0.6+1)/2 − 0.6 = 0.2. With ρ = 1/10 x leads by
+// 0.1(0.5−0.6) + 0.9(0.2−0.025), and with ρ = 1 nothing is explored. Random actions of value 0.1 show 1 and 1.2 with ζ = 1/2.
+func TestKnowledgeGradientByHand(t *testing.T) {
+	arms := []Arm{{Name: "y"}, {Name: "z"}, {Name: "x"}, {Name: "random", Class: Uninformed, RevealProbability: 0.5}}
+	p := Problem{Arms: arms[:3], Values: []float64{0.5, 0.7, 0.2, 0.9, 0, 1}, Hold: 1}
+	d := must.Get(Decide(DeciderConfig{Rule: RuleKnowledgeGradient, Horizon: bandit.Finite(9)}, &p, nil))(t)
+	if want := 0.1*(0.5-0.6) + 0.9*(0.2-0.025); d.Option != "x" || math.Abs(d.Advantage-want) > 1e-12 || math.Abs(d.Delta*d.P-0.2) > 1e-12 {
+		t.Errorf("%+v, want the advantage %v", d, want)
+	}
+	p.Hold = 10
+	if d := must.Get(Decide(DeciderConfig{Rule: RuleKnowledgeGradient, Horizon: bandit.Finite(9)}, &p, nil))(t); d.Explore {
+		t.Errorf("%+v", d)
+	}
+	p = Problem{Arms: []Arm{arms[0], arms[3]}, Values: []float64{0.5, 0.7, 0.1, 0.1}, Optimal: []float64{1, 1.2}, Hold: 1}
+	d = must.Get(Decide(DeciderConfig{Rule: RuleKnowledgeGradient, Horizon: bandit.Finite(9)}, &p, nil))(t)
+	if want := 0.1*(0.1-0.6) + 0.9*0.5*(1.1-0.6); d.Option != "random" || d.P != 1 || math.Abs(d.Advantage-want) > 1e-12 {
+		t.Errorf("%+v, want the advantage %v", d, want)
+	}
+}

@@ -17,7 +17,7 @@ type NamedSource struct {
 }
 
 // Sources are all of them, in the order of the documentation.
-var Sources = []NamedSource{NearestUnknown, CoveringOptions, Eigenoptions}
+var Sources = []NamedSource{NearestUnknown, InformationGain, SuccessorCounts, CoveringOptions, Eigenoptions, ActionRepeats, RandomPolicies}
 
 // SourceNamed returns the source of a name.
 func SourceNamed(name string) (NamedSource, error) {

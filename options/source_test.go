@@ -68,6 +68,22 @@ func TestSourcesOnAPath(t *testing.T) {
 			if list[0].Actions[n-1] != 1 || list[0].End[n-1] != 1 || !list[0].Initiation[n-1] {
 				t.Errorf("%s does not try what is unknown", source.Name)
 			}
+		case InformationGain.Name: // the untried action tells most
+			up(source.Name, list[0])
+			if list[0].Actions[n-1] != 1 || list[0].End[n-1] != 1 || !list[0].Initiation[n-1] {
+				t.Errorf("%s: %+v", source.Name, list)
+			}
+		case SuccessorCounts.Name: // the last state was left least
+			up(source.Name, list[0])
+		case ActionRepeats.Name, RandomPolicies.Name:
+			for s := range n {
+				if len(list) != 2 || list[0].Actions[s]+list[1].Actions[s] != 1 || list[0].End[s] != 0.1 || !list[1].Initiation[s] {
+					t.Errorf("%s in state %d: %+v", source.Name, s, list)
+				}
+			}
+			if x.Seed++; (source.Name == RandomPolicies.Name) == slices.Equal(list[0].Actions, must.Get(source.Make(x))(t)[0].Actions) {
+				t.Errorf("%s of another seed", source.Name)
+			}
 		case CoveringOptions.Name:
 			if list[0].End[0] != 1 || list[0].Actions[5] != 0 || list[1].End[n-1] != 1 {
 				t.Errorf("%s: %+v", source.Name, list)
@@ -81,6 +97,42 @@ func TestSourcesOnAPath(t *testing.T) {
 		}
 		for _, empty := range []*Experience{{States: 3, Actions: 2}, {States: 3, Actions: 2, Seen: []Seen{{State: 1, Next: 1, Count: 1}}}} {
 			must.Get(source.Make(empty))(t)
+		}
+	}
+}
+
+// Machado, Bellemare & Bowling (2020), theorem 1: the norm of a state that was left n times is 1 + γ − γ/(n+1), up to γ²/(1−γ) above it.
+func TestSuccessorNormsCount(t *testing.T) {
+	x := path(9)
+	g := newGraph(x)
+	for _, gamma := range []float64{0.01, 0.1, 0.5, 0.95} {
+		for i, norm := range g.successors(x, gamma) {
+			n := 5.0
+			if i == 8 {
+				n = 3
+			}
+			if least := 1 + gamma - gamma/(n+1); norm < least-1e-12 || norm > least+gamma*gamma/(1-gamma) {
+				t.Errorf("γ = %v, state %d: norm %v, want at least %v", gamma, i, norm, least)
+			}
+		}
+	}
+}
+
+// Of two outcomes the gain is H(p̄) − E H(p), here with p = sin²θ, for which Beta(½+i, ½+j) has the density sin²ⁱθ cos²ʲθ.
+func TestInformationGainOfTwoOutcomes(t *testing.T) {
+	entropy := func(p float64) float64 { return -p*math.Log(p) - (1-p)*math.Log(1-p) }
+	for _, counts := range [][]int{{}, {1}, {2, 1}, {0, 7}, {20, 30}} {
+		padded := append(slices.Clone(counts), 0, 0)
+		sum, total := 0.0, 0.0
+		const points = 100_000
+		for k := range points {
+			sine, cosine := math.Sincos(math.Pi / 2 * (float64(k) + 0.5) / points)
+			w := math.Pow(sine, 2*float64(padded[0])) * math.Pow(cosine, 2*float64(padded[1]))
+			sum, total = sum+w*entropy(sine*sine), total+w
+		}
+		mean := (0.5 + float64(padded[0])) / (1 + float64(padded[0]+padded[1]))
+		if got, want := informationGain(counts, 2), entropy(mean)-sum/total; math.Abs(got-want) > 1e-6 {
+			t.Errorf("counts %v: %v, want %v", counts, got, want)
 		}
 	}
 }

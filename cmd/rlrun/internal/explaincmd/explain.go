@@ -186,7 +186,7 @@ func anothers(rule string) bool {
 // byScore reports whether a rule gives every option a score, and chooses the largest. Then gain and cost do not
 // decide.
 func byScore(rule *options.Rule) bool {
-	return slices.Contains([]*options.Rule{options.RulePosteriorSampling, options.RuleUpperConfidence, options.RuleIndex, options.RuleVPI}, rule)
+	return slices.Contains([]*options.Rule{options.RulePosteriorSampling, options.RuleUpperConfidence, options.RuleIndex, options.RuleVPI, options.RuleInformationDirected, options.RuleKnowledgeGradient}, rule)
 }
 
 // reason is why the host explored or did not, in a sentence.

@@ -1,0 +1,53 @@
+package options
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// SuccessorCounts goes, by the shortest way that was seen, to the state whose successor representation has the least norm, which was
+// visited least by it (Machado, Bellemare & Bowling 2020). The representation is (I − γP̂)⁻¹, where P̂ has n(s,s')/(n(s)+1).
+var SuccessorCounts = NamedSource{
+	Name: "successor-counts",
+	Doc:  "the shortest way that was seen to the state of the least successor representation",
+	Make: func(x *Experience) ([]DeclaredOption, error) {
+		g := newGraph(x)
+		norms := g.successors(x, successorDiscount)
+		if norms == nil {
+			return nil, nil
+		}
+		return offered(g.to("to the least counted", []int{g.seen[floats.MinIdx(norms)]})), nil
+	},
+}
+
+const successorDiscount = 0.95
+
+// successors are the norms of the states that were left, in their order; nil if they are too many.
+func (g *graph) successors(x *Experience, gamma float64) []float64 {
+	n := len(g.seen)
+	if n == 0 || n > mostSeen {
+		return nil
+	}
+	number, visits := map[int]int{}, make([]float64, n)
+	for i, s := range g.seen {
+		number[s] = i
+	}
+	for _, t := range x.Seen {
+		visits[number[t.State]] += float64(t.Count)
+	}
+	m, norms := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		m.Set(i, i, 1)
+		norms.SetVec(i, 1)
+	}
+	for _, t := range x.Seen {
+		if to, seen := number[t.Next]; seen {
+			i := number[t.State]
+			m.Set(i, to, m.At(i, to)-gamma*float64(t.Count)/(visits[i]+1))
+		}
+	}
+	if err := norms.SolveVec(m, norms); err != nil { // the rows are substochastic
+		return nil
+	}
+	return norms.RawVector().Data
+}
