@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -689,6 +690,18 @@ def test_runs_are_bound_to_jax_and_to_the_device(run, by_name, tmp_path: Path) -
     (sources,) = [p["sources"] for p in json.loads(provenance.read_text())["plugins"] if p["plugin"] == "deep-q"]
     assert [sources[f"package {name}"] for name in ("jax", "jaxlib")] == [jax.__version__, jax.lib.__version__]
     assert sources["fact device"] == jax.devices()[0].device_kind
+
+
+@pytest.mark.slow
+def test_what_jax_was_told_is_a_fact(run, by_name, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of 64 bits, for example, are of other runs."""
+    monkeypatch.delenv("XLA_FLAGS")
+    assert re.findall("Fact (.*)", run("plugin", "inspect", "deep-q")) == [f"device: {jax.devices()[0].device_kind}"]
+    flags = "--xla_cpu_enable_fast_math=true"
+    for name, value in (("JAX_ENABLE_X64", "True"), ("JAX_DISABLE_JIT", "True"), ("XLA_FLAGS", flags)):
+        with monkeypatch.context() as told:
+            told.setenv(name, value)
+            assert f"Fact {name}: {value}" in run("plugin", "inspect", "deep-q")
 
 
 @pytest.mark.slow
