@@ -275,10 +275,11 @@ def _in_box(box: spaces.Box, x: Any, name: str) -> Array:
         if box.dtype.kind == "f" and not far.any():
             return np.asarray(inside.astype(box.dtype))
         i = int(np.argmax(np.where(outside, excess, -1)))
-        raise InvalidAnswer(
-            f"element {i} of {name} is {y.ravel()[i]}, outside its bounds {box.low.ravel()[i]} and "
-            f"{box.high.ravel()[i]}"
+        low, high = (
+            int(b.ravel()[i]) if box.dtype.kind != "f" and np.isfinite(b.ravel()[i]) else b.ravel()[i]
+            for b in (box.low, box.high)
         )
+        raise InvalidAnswer(f"element {i} of {name} is {y.ravel()[i]}, outside its bounds {low} and {high}")
 
 
 def _factors(space: gs.Space[Any], numbered: bool | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

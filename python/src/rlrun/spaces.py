@@ -89,6 +89,8 @@ class MultiDiscrete:
     nvec: tuple[int, ...]
 
     def __init__(self, nvec: Sequence[int]) -> None:
+        if not np.iterable(nvec):
+            raise TypeError(f"nvec of a MultiDiscrete must be a list of whole numbers, not {nvec!r}")
         object.__setattr__(self, "nvec", tuple(_whole(n, "an entry of a MultiDiscrete") for n in nvec))
         if not self.nvec or min(self.nvec) < 1:
             raise ValueError(f"MultiDiscrete({list(self.nvec)}); every entry must be at least 1")
@@ -336,7 +338,7 @@ def convert(dtype: np.dtype[Any], array: Array, name: str, *, lanes: bool = Fals
         if not array.shape:
             raise InvalidAnswer(f"{name} {array.item()!r} is of type {array.dtype}, must be an integer")
         cure = "return integers, or make the space a Box of float64"
-        raise InvalidAnswer(f"{name} of {array.dtype} ({shown(array.tolist())}), want {dtype}: {cure}")
+        raise InvalidAnswer(f"{name} of {array.dtype} ({shown(array.tolist())}), must be of integers: {cure}")
     else:
         least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         bad = (array < least) | (array > most)
