@@ -61,7 +61,8 @@ func NewDecider(c DeciderConfig) (*Decider, error) {
 // charges what the joint form of docs/theory.md §1.4 does, not what the policy that
 // estimates only P from pairs does. Decide fails if the problem's Check does.
 func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
-	if err := p.Check(); err != nil {
+	size, err := p.check()
+	if err != nil {
 		return Decision{}, err
 	}
 	dec := Decision{Step: p.Step, Choice: p.Greedy, Other: -1, Hold: p.Hold, Capped: p.Capped, Share: d.share(p, p.cost(p.Greedy))}
@@ -71,7 +72,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 		}
 		d.resize(p.size())
 		c := &d.comparison
-		c.Problem, c.Share, c.RNG = *p, dec.Share, rng
+		c.Problem, c.Share, c.RNG, c.largest = *p, dec.Share, rng, size
 		best := c.best(d)
 		dec.Delta, dec.P, dec.Advantage, dec.Other = best.Delta, best.P, best.Advantage, best.Option
 		if best.Option >= 0 && best.Option < n { // the greedy option is held as long as the other would have been
@@ -159,13 +160,7 @@ func (c *Comparison) bestPlain(d *Decider) ComparisonResult {
 // rounding returns what an advantage has to exceed to be positive whatever the
 // rounding.
 func (c *Comparison) rounding() float64 {
-	size := 0.0
-	for _, v := range c.Values {
-		if v = math.Abs(v); v > size { // quicker than max, which has to look for NaN
-			size = v
-		}
-	}
-	return 1e-14 * (math.Abs(c.mean) + size)
+	return 1e-14 * (math.Abs(c.mean) + c.largest)
 }
 
 // resize makes room for problems of k members.

@@ -126,6 +126,29 @@ func (p *Problem) row(x int) []float64 {
 // Check returns an error unless the problem is complete and its numbers are
 // finite. Decisions are refused if it does.
 func (p *Problem) Check() error {
+	_, err := p.check()
+	return err
+}
+
+// check is Check. It also returns the largest size of a value.
+func (p *Problem) check() (size float64, err error) {
+	size = largestSize(p.Values)
+	return size, p.checkAll(size-size == 0)
+}
+
+// largestSize returns the largest size of a value. It is not finite if one is not.
+func largestSize(values []float64) float64 {
+	var a, b uint64 // of two sequences, to be quicker; a larger size has larger bits
+	for ; len(values) >= 2; values = values[2:] {
+		a, b = max(a, math.Float64bits(values[0])<<1), max(b, math.Float64bits(values[1])<<1)
+	}
+	for _, v := range values {
+		a = max(a, math.Float64bits(v)<<1)
+	}
+	return math.Float64frombits(max(a, b) >> 1)
+}
+
+func (p *Problem) checkAll(finite bool) error {
 	n := len(p.Arms)
 	switch {
 	case n == 0 || p.Greedy < 0 || p.Greedy >= n:
@@ -141,11 +164,15 @@ func (p *Problem) Check() error {
 	}
 	k := p.size()
 	for i, v := range p.Values {
+		if finite {
+			break
+		}
 		if v-v != 0 { // true of NaN and infinities alone
 			return fmt.Errorf("options: the value of option %s in model %d is %v", p.Arms[i/k].Name, i%k, v)
 		}
 	}
-	for _, a := range p.Arms {
+	for i := range p.Arms {
+		a := &p.Arms[i]
 		if a.Steps < 0 || a.Steps > math.MaxInt32 {
 			return fmt.Errorf("options: option %s is to be held for %d steps", a.Name, a.Steps)
 		}

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -31,5 +32,27 @@ func TestAdvantageAboveZeroIsChosen(t *testing.T) {
 	p := Problem{Arms: []Arm{{Name: "a"}, {Name: "b"}}, Values: []float64{1, 2}, Hold: 1}
 	if _, err := Decide(DeciderConfig{Rule: RuleUpperConfidence, Horizon: bandit.Discounted(0.9)}, &p, rng); err == nil {
 		t.Error("a problem without trials is decided by them")
+	}
+}
+
+// The size of a problem is that of its largest value, and is not finite if a value is not.
+func TestLargestSize(t *testing.T) {
+	for _, values := range [][]float64{{}, {-3}, {1, -3}, {-3, 1, 2}, {0, 1, -3, 2, math.Copysign(0, -1)}} {
+		want := 0.0
+		for _, v := range values {
+			want = max(want, math.Abs(v))
+		}
+		if got := largestSize(values); got != want {
+			t.Errorf("%v: %v", values, got)
+		}
+		for i := range values {
+			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				other := append([]float64{}, values...)
+				other[i] = bad
+				if got := largestSize(other); got-got == 0 {
+					t.Errorf("%v: %v", other, got)
+				}
+			}
+		}
 	}
 }

@@ -107,6 +107,7 @@ type Comparison struct {
 	tableShare float64 // ρ of the table of RuleIndex
 	index      float64 // of the greedy option, for RuleIndex
 	common     int     // the member drawn for all options by RuleOptimisticStochastic, or −1
+	largest    float64 // size of a value
 	exact      bool    // advantages have no rounding error
 }
 
