@@ -26,7 +26,7 @@ type Search struct {
 	// Bundled names the plugins that ship with rlrun.
 	Bundled []string
 	// Dirs are searched in order for executables named rlrun-plugin-NAME; see
-	// DefaultDirs.
+	// DefaultDirs. Only absolute ones are: the working directory may be somebody else's.
 	Dirs []string
 	// Python is the interpreter that serves environments of Gymnasium, a path or a
 	// name in $PATH. Default: python3.
@@ -44,10 +44,16 @@ type Found struct {
 // DefaultDirs returns the directories of $RLRUN_PLUGIN_PATH, then those of $PATH. getenv is
 // os.Getenv.
 func DefaultDirs(getenv func(string) string) []string {
-	directories := filepath.SplitList(getenv("RLRUN_PLUGIN_PATH"))
-	directories = append(directories, filepath.SplitList(getenv("PATH"))...)
-	return slices.DeleteFunc(directories, func(f string) bool { return f == "" })
+	own := slices.DeleteFunc(filepath.SplitList(getenv("RLRUN_PLUGIN_PATH")), isEmpty)
+	for i, directory := range own {
+		if path, err := filepath.Abs(directory); err == nil {
+			own[i] = path
+		}
+	}
+	return slices.DeleteFunc(append(own, filepath.SplitList(getenv("PATH"))...), isEmpty)
 }
+
+func isEmpty(text string) bool { return text == "" }
 
 // serveGymnasium is a program of Python that serves an environment of Gymnasium. With -m, or
 // with the empty path that -c begins with, a module of the working directory could take the
@@ -108,7 +114,7 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 	name := strings.TrimPrefix(reference, Prefix)
 	for _, directory := range s.Dirs {
 		path := filepath.Join(directory, Prefix+name)
-		if executable(path) == nil {
+		if filepath.IsAbs(path) && executable(path) == nil {
 			found.Name, found.Command = name, path
 			return found, nil
 		}
@@ -224,7 +230,7 @@ func (s Search) List() []Found {
 		for _, e := range entries {
 			name, ok := strings.CutPrefix(e.Name(), Prefix)
 			path := filepath.Join(directory, e.Name())
-			if !ok || name == "" || seen[name] || executable(path) != nil {
+			if !ok || name == "" || seen[name] || !filepath.IsAbs(path) || executable(path) != nil {
 				continue
 			}
 			seen[name] = true

@@ -91,12 +91,14 @@ func TestList(t *testing.T) {
 }
 
 func TestDefaultDirs(t *testing.T) {
+	here := must.Get(os.Getwd())(t)
 	for _, tt := range []struct {
 		name string
 		env  map[string]string
 		want []string
 	}{
 		{"all", map[string]string{"RLRUN_PLUGIN_PATH": "/a:/b", "PATH": "/bin::/sbin"}, []string{"/a", "/b", "/bin", "/sbin"}},
+		{"relative ones of the user's own", map[string]string{"RLRUN_PLUGIN_PATH": "bin", "PATH": "bin:/sbin"}, []string{filepath.Join(here, "bin"), "bin", "/sbin"}},
 		{"nothing", nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
