@@ -176,7 +176,7 @@ func (a *aggregator) add(s *sample, rec *Record) {
 		a.addCurve(s, rec, m, curve)
 	}
 	for i := range rec.Decisions {
-		s.choices.add(&rec.Decisions[i])
+		s.choices.add(&rec.Decisions[i], rec.Steps)
 	}
 	if inVain(rec.Decisions) {
 		s.vain++

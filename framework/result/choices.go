@@ -19,7 +19,24 @@ type Choices struct {
 	// Options are those that were explored with, the most frequent first; members
 	// and actions count as one each.
 	Options []Choice `json:"options"`
+	// Early is the number of decisions that explored in the first half of their run; Gain and Cost are the
+	// means of what exploring promised and cost there, per step.
+	Early int     `json:"early"`
+	Gain  float64 `json:"gain"`
+	Cost  float64 `json:"cost"`
+	// Places are the states in which it explored most often, at most placesShown.
+	Places []Place `json:"places"`
+
+	places map[int]int
 }
+
+// Place is how often exploring was decided in a state.
+type Place struct {
+	State int `json:"state"`
+	Times int `json:"times"`
+}
+
+const placesShown, mostPlaces = 3, 10_000
 
 // Choice is how often an option was chosen.
 type Choice struct {
@@ -27,8 +44,8 @@ type Choice struct {
 	Times  int    `json:"times"`  // number of recorded decisions that chose it
 }
 
-// add adds a decision; Hold and Share are sums until done.
-func (c *Choices) add(d *Decision) {
+// add adds a decision of a run of so many steps; means are sums until done.
+func (c *Choices) add(d *Decision, steps int) {
 	c.Kept++
 	c.Hold += float64(d.Hold)
 	c.Share += d.Share
@@ -39,6 +56,19 @@ func (c *Choices) add(d *Decision) {
 		return
 	}
 	c.Explored++
+	if 2*d.Step < steps {
+		c.Early++
+	}
+	if sum := d.Gain + d.Cost; sum-sum == 0 { // a value that is not finite has no mean
+		c.Gain += d.Gain
+		c.Cost += d.Cost
+	}
+	if c.places == nil {
+		c.places = map[int]int{}
+	}
+	if d.State >= 0 && (len(c.places) < mostPlaces || c.places[d.State] > 0) {
+		c.places[d.State]++
+	}
 	name := strings.TrimRight(strings.TrimRight(d.Option, "0123456789"), " ")
 	for i := range c.Options {
 		if c.Options[i].Option == name {
@@ -57,5 +87,13 @@ func (c *Choices) done() Choices {
 	slices.SortFunc(out.Options, func(a, b Choice) int {
 		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Option, b.Option))
 	})
+	out.Gain /= float64(max(1, c.Explored))
+	out.Cost /= float64(max(1, c.Explored))
+	out.places = nil
+	for s, n := range c.places {
+		out.Places = append(out.Places, Place{s, n})
+	}
+	slices.SortFunc(out.Places, func(a, b Place) int { return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.State, b.State)) })
+	out.Places = slices.Clone(out.Places[:min(placesShown, len(out.Places))])
 	return out
 }

@@ -137,6 +137,10 @@ type pageChoices struct {
 	Hold        float64 `json:"hold"`
 	Share       float64 `json:"share"`
 	Options     string  `json:"options"`
+	Where       string  `json:"where"`
+	Early       float64 `json:"early"` // share of what explored
+	Gain        float64 `json:"gain"`
+	Cost        float64 `json:"cost"`
 }
 
 type pageFailure struct {
@@ -251,7 +255,7 @@ func newPageData(s *result.Summary, page Page) *pageData {
 	for i := range s.Choices {
 		c := newChoice(&s.Choices[i])
 		d.Choices = append(d.Choices, pageChoices{environment[c.Environment], agent[c.Agent], c.Kept, float64(c.Explored) / float64(c.Kept),
-			float64(c.Capped) / float64(c.Kept), c.Hold, c.Share, c.Text})
+			float64(c.Capped) / float64(c.Kept), c.Hold, c.Share, c.Text, c.Where, float64(c.Early) / float64(max(1, c.Explored)), c.Gain, c.Cost})
 	}
 	for _, f := range s.Failures[:min(len(s.Failures), maxFailures)] {
 		d.Failures = append(d.Failures, pageFailure{f.Environment, f.Agent, f.Run, f.Steps, f.Error})

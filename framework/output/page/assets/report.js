@@ -1003,10 +1003,12 @@
     const share = (x) => `${(100 * x).toFixed(1)} %`;
     table(document.querySelector("#decisions .tables"), {
       name: "decisions", rows: D.choices.filter((c) => inSet.has(c.a)),
-      caption: "Recorded decisions of the host: how many chose an option other than the greedy one, and which; T, the number of steps for which an option was held; how often the estimate of T was above the cap; and ρ, the share of the horizon that T steps take.",
+      caption: "Recorded decisions of the host: how many chose an option other than the greedy one, and which; the states in which most of these were; how many of these were in the first half of their run; what they promised and cost in the mean, per step; T, the number of steps for which an option was held; how often the estimate of T was above the cap; and ρ, the share of the horizon that T steps take.",
       columns: [
         { title: "Environment", value: (c) => D.environments[c.e], text: true }, { title: "Agent", value: (c) => D.agents[c.a], text: true }, { title: "Kept", value: (c) => c.kept, show: (c) => count(c.kept) },
         { title: "Explore", value: (c) => c.explored, show: (c) => share(c.explored) }, { title: "With", value: (c) => c.options, text: true },
+        { title: "Where", value: (c) => c.where, text: true }, { title: "First half", value: (c) => c.early, show: (c) => share(c.early) },
+        { title: "Gain", value: (c) => c.gain, show: (c) => num(c.gain) }, { title: "Cost", value: (c) => c.cost, show: (c) => num(c.cost) },
         { title: "Mean T", value: (c) => c.hold, show: (c) => c.hold.toFixed(1) }, { title: "Capped", value: (c) => c.capped, show: (c) => share(c.capped) }, { title: "Mean ρ", value: (c) => c.share, show: (c) => num(c.share) },
       ],
       filters: byEnvironment(),
