@@ -34,7 +34,9 @@ func (d Dir) contents(ctx context.Context, p *plan.Plan, shard plan.Shard) (*con
 	}
 	config, err := ReadConfig(d.path(ConfigFile))
 	if err == nil {
-		c.config, err = plan.Compile(config)
+		if c.config, err = plan.Compile(config); err != nil {
+			err = fmt.Errorf("%s: %w; restore it, it is the config as it was run", d.path(ConfigFile), err)
+		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
@@ -88,12 +88,19 @@ func (d Dir) readJSON(name string, v any, advice string) (found bool, err error)
 		return false, err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // whose text is of Go's types
-			err = fmt.Errorf("it is not as rlrun writes it: %s", strings.TrimSpace(other.Field+" is "+other.Value))
-		}
-		return false, fmt.Errorf("%s: %w%s", d.path(name), err, advice)
+		return false, fmt.Errorf("%s: %w%s", d.path(name), inWords(err), advice)
 	}
 	return true, nil
+}
+
+// inWords replaces the text of an error that is of Go's types.
+func inWords(err error) error {
+	other, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	is := map[string]string{"string": "text", "number": "a number", "array": "a list", "object": "a mapping", "bool": "true or false"}[other.Value]
+	return fmt.Errorf("it is not as rlrun writes it: %s is %s", cmp.Or(other.Field, "all of it"), cmp.Or(is, other.Value))
 }
 
 // Text reads a text file of the directory; it is empty if there is none.
@@ -147,7 +154,7 @@ func ReadConfig(path string) (c plan.Config, err error) {
 		return c, err
 	}
 	if c, err = plan.ParseConfig(data); err != nil {
-		return c, fmt.Errorf("%s: %w; restore it, it is the config as it was run", path, err)
+		return c, fmt.Errorf("%s: %w; restore it, it is the config as it was run", path, inWords(err))
 	}
 	return c, nil
 }
