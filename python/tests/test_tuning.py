@@ -242,6 +242,13 @@ def test_a_setting_that_is_refused_is_named(tmp_path):
         rlrun.ExperimentError, match=r"tune.agents.q-learning: the setting .* params.step: must be at most 1"
     ):
         rlrun.tune(config(agents={"q-learning": ranges}), output=tmp_path, progress=False)
+    for key, message in {
+        "stp": "stp: unknown key; did you mean step",
+        "exploration.horizn.gamma": "exploration.horizn.gamma: exploration.horizn: unknown key; did you mean horizon",
+    }.items():
+        with pytest.raises(rlrun.ExperimentError, match=rf"^tune.agents.q-learning.{message}\?$") as e:
+            rlrun.tune(config(agents={"q-learning": {key: ranges["step"]}}), output=tmp_path, progress=False)
+        assert e.value.path == f"tune.agents.q-learning.{key}"
 
 
 @pytest.mark.slow

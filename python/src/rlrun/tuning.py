@@ -485,12 +485,18 @@ class _Search:
         if not path.startswith("agents["):
             return e
         trial = list(labels.values())[int(path.removeprefix("agents["))]
-        message = str(e).splitlines()[0].partition(": ")[2]
-        explained = ExperimentError(
-            f"tune.agents.{trial.agent}: the setting {trial.settings} is refused: {rest.removeprefix('.')}: {message}; "
-            "narrow a range, or say with when where a parameter has an effect"
+        message, where = str(e).splitlines()[0].partition(": ")[2], rest.removeprefix(".")
+        path = f"tune.agents.{trial.agent}"
+        said = (
+            f"the setting {trial.settings} is refused: {where}: {message}; narrow a range, or say with when where a "
+            "parameter has an effect"
         )
-        explained.path = f"tune.agents.{trial.agent}"
+        part = where.removeprefix("params.")
+        named = [r.key for r in self.ranges[trial.agent] if f"{r.key}.".startswith(f"{part}.")]
+        if message.startswith("unknown key") and named:
+            path, said = f"{path}.{named[0]}", message if part == named[0] else f"{part}: {message}"
+        explained = ExperimentError(f"{path}: {said}")
+        explained.path = path
         return explained
 
     def _tell(self, study: Any, optuna_trial: Any, trial: Trial) -> None:
