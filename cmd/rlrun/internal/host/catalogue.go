@@ -146,23 +146,25 @@ func (c *Catalogue) launchOptions(comp plan.Component, found plugin.Found) (plug
 	if c.trust {
 		o.Env = append(o.Env, trustVariable+"=1")
 	}
-	gymnasium := strings.HasPrefix(comp.Plugin, "gymnasium:")
-	if path, ok := os.LookupEnv(pythonPath); ok && (gymnasium || c.received != "" && !c.trust) {
-		o.Env = append(o.Env, pythonPath+"="+withoutHere(path, gymnasium))
+	if gymnasium := strings.HasPrefix(comp.Plugin, "gymnasium:"); gymnasium || c.received != "" && !c.trust {
+		o.Env = append(o.Env, WithoutHere(gymnasium)...)
 	}
 	return o, err
 }
 
-const pythonPath = "PYTHONPATH"
-
-// withoutHere returns a value of $PYTHONPATH without the working directory, which may be somebody
-// else's. An empty entry stands for it, as in $PYTHONPATH:/lib where the variable was not set. Named
-// says that entries go, too, that name it.
-func withoutHere(path string, named bool) string {
+// WithoutHere returns $PYTHONPATH, for the environment of a process, without the working directory,
+// which may be somebody else's. An empty entry stands for it, as in $PYTHONPATH:/lib where the variable
+// was not set. Named says that entries go, too, that name it.
+func WithoutHere(named bool) []string {
+	const name = "PYTHONPATH"
+	path, ok := os.LookupEnv(name)
+	if !ok {
+		return nil
+	}
 	kept := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
 		return dir == "" || named && filepath.Clean(dir) == "."
 	})
-	return strings.Join(kept, string(os.PathListSeparator))
+	return []string{name + "=" + strings.Join(kept, string(os.PathListSeparator))}
 }
 
 // CheckEnds checks how the process of a component ends, if it has one of its own:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
 // program is what Python runs. Without -m no module of the working directory takes the place
@@ -54,6 +55,7 @@ func ask(cmd *cobra.Command, name string, arguments map[string]any, asJSON bool)
 	cli.StopTogether(child)
 	child.Stdin, child.Stderr = bytes.NewReader(request), cmd.ErrOrStderr()
 	child.Env = append(slices.DeleteFunc(os.Environ(), config.Overrides), "RLRUN="+own) // the config has them already
+	child.Env = append(child.Env, host.WithoutHere(name == "sensitivity")...)           // plugins of tune may be there
 	out, err := child.Output()
 	var a answer
 	if json.Unmarshal(out, &a) != nil {
