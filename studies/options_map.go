@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/output/plots"
 	"github.com/rlrun/rlrun/framework/stat"
 	"github.com/rlrun/rlrun/plugins/families"
 )
@@ -76,8 +77,26 @@ func optionsMap(s *study) error {
 		s.mapEffects(kinds, scores, shares)
 		s.mapCells(scores)
 		s.mapValue(kinds, scores)
+		if err := s.mapFigure(learner, scores, shares); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// mapFigure draws what each way is better than the learner on its own, over its share of exploratory steps.
+func (s *study) mapFigure(learner string, scores []stat.Scores, shares []float64) error {
+	figure := plots.Figure{Title: learner + ": every rule with every kind of options", XLabel: "exploratory share of the steps (%)",
+		YLabel: "score less that of the learner on its own", Levels: []plots.Level{{Label: "on its own", Y: 0}}}
+	for o, name := range mapOptions {
+		line := plots.Line{Label: name, Points: true}
+		for _, way := range crossed(-1, o) {
+			line.X = append(line.X, 100*shares[way])
+			line.Y = append(line.Y, 100*stat.Mean(slices.Concat(minus(scores[way], scores[0])...)))
+		}
+		figure.Lines = append(figure.Lines, line)
+	}
+	return s.figure(learner, &figure)
 }
 
 // crossed returns the numbers of the ways of a rule and a kind of options; −1 is all of them.
