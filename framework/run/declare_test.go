@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/must"
+	"github.com/rlrun/rlrun/mdp"
 )
 
 // An environment that measures the host's metrics means them as the host does. Its other metrics,
@@ -69,12 +72,18 @@ type said struct {
 	vector.Environment
 	spec    framework.Spec
 	metrics []framework.Metric
+	model   *mdp.Tabular
 }
 
-func (s said) Spec() framework.Spec { return s.spec }
-func (s said) Close() error         { return nil }
+func (s said) Step(context.Context, *vector.Actions, *vector.TimeSteps) error { return nil }
+func (s said) Spec() framework.Spec                                           { return s.spec }
+func (s said) Close() error                                                   { return nil }
 func (s said) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{Measures: &vector.Measures{Metrics: s.metrics}}
+	a := vector.EnvironmentAbilities{Measures: &vector.Measures{Metrics: s.metrics}}
+	if s.model != nil {
+		a.Models = func(context.Context) ([]*mdp.Tabular, error) { return []*mdp.Tabular{s.model, s.model}, nil }
+	}
+	return a
 }
 
 // saying is a plugin of it.
@@ -97,19 +106,40 @@ func TestOtherProcessSaysOtherwise(t *testing.T) {
 	wider, bounded := spec, spec
 	wider.Action, bounded.RewardHigh = space.Discrete{N: 3}, 2
 	up, down := framework.Metric{Name: "m", Better: framework.Higher}, framework.Metric{Name: "m", Better: framework.Lower}
+	model := func(change func(d *mdp.Definition)) *mdp.Tabular {
+		d := mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 0.25}, {S: 0, A: 0, Next: 1, P: 0.75}, {S: 1, A: 0, Next: 1, P: 1}},
+			Rewards: []mdp.Reward{{S: 1, A: 0, R: 1}}, Initial: []mdp.Weight{{S: 0, P: 1}}}
+		change(&d)
+		return must.Get(mdp.NewModel(d))(t)
+	}
+	same := func(*mdp.Definition) {}
 	first := said{spec: spec, metrics: []framework.Metric{up}}
+	second := func(change func(d *mdp.Definition)) said {
+		return said{spec: spec, metrics: first.metrics, model: model(change)}
+	}
 	for name, tt := range map[string]struct {
 		second    said
 		want      string // in the error before the runs; empty if there is none
 		inWorkers bool   // metrics are refused there too
 	}{
-		"the same":        {first, "", false},
-		"another space":   {said{spec: wider, metrics: first.metrics}, "its action is {N:2 Start:0} in one process and {N:3 Start:0} in another", false},
-		"another bound":   {said{spec: bounded, metrics: first.metrics}, "its reward high is 1 in one process and 2 in another", false},
-		"metric turned":   {said{spec: spec, metrics: []framework.Metric{down}}, "its metrics are", true},
-		"metric more":     {said{spec: spec, metrics: []framework.Metric{up, {Name: "n"}}}, "its metrics are", true},
-		"metric is there": {said{spec: spec, metrics: []framework.Metric{up}}, "", false},
+		"the same":                       {first, "", false},
+		"another space":                  {said{spec: wider, metrics: first.metrics}, "its action is {N:2 Start:0} in one process and {N:3 Start:0} in another", false},
+		"another bound":                  {said{spec: bounded, metrics: first.metrics}, "its reward high is 1 in one process and 2 in another", false},
+		"metric turned":                  {said{spec: spec, metrics: []framework.Metric{down}}, "its metrics are", true},
+		"metric more":                    {said{spec: spec, metrics: []framework.Metric{up, {Name: "n"}}}, "its metrics are", true},
+		"no model":                       {first, "it gives its model in one process and not in another", false},
+		"the same model":                 {second(same), "", false},
+		"a model in another order":       {second(func(d *mdp.Definition) { slices.Reverse(d.Transitions); d.Transitions[1].P += 1e-13 }), "", false},
+		"a model with other rewards":     {second(func(d *mdp.Definition) { d.Rewards[0].R = 2 }), "its model has rewards of action 0 in state 1 in one process and others in another", false},
+		"a model with other transitions": {second(func(d *mdp.Definition) { d.Transitions[0].P, d.Transitions[1].P = 0.75, 0.25 }), "transitions of action 0 in state 0", false},
+		"a model with another start":     {second(func(d *mdp.Definition) { d.Initial[0].S = 1 }), "initial states", false},
+		"a model of other episodes":      {second(func(d *mdp.Definition) { d.EpisodeSteps = 5 }), "episodes of 0 steps", false},
+		"metric is there":                {said{spec: spec, metrics: []framework.Metric{up}}, "", false},
 	} {
+		first := first
+		if strings.Contains(name, "model") {
+			first.model = model(same)
+		}
 		err := SameSpec(t.Context(), saying{env: first}, saying{env: tt.second}, nil)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -278,13 +279,15 @@ func structure(st *mdp.Structure) string {
 	return text
 }
 
-// SameSpec returns an error if the specs or metrics of an environment in two processes of its plugin
+// SameSpec returns an error if the specs, metrics or models of an environment in two processes of its plugin
 // differ. One that cannot be opened is not compared.
 func SameSpec(ctx context.Context, first, second vector.Plugin, params json.RawMessage) error {
 	var specs []framework.Spec
 	var metrics [2][]framework.Metric
+	var models [2][]*mdp.Tabular
+	var failed error
 	for i, p := range []vector.Plugin{first, second} {
-		env, err := p.OpenEnvironment(ctx, params, 1)
+		env, err := p.OpenEnvironment(ctx, params, 2)
 		if err != nil {
 			return nil // what opens it says so
 		}
@@ -292,7 +295,9 @@ func SameSpec(ctx context.Context, first, second vector.Plugin, params json.RawM
 		if m := env.Abilities().Measures; m != nil {
 			metrics[i] = m.Metrics
 		}
-		_ = env.Close() // for the rest of the suite to find
+		models[i], _, err = Models(ctx, env)
+		failed = cmp.Or(failed, err) // its runs will show what is wrong
+		_ = env.Close()              // for the rest of the suite to find
 	}
 	if name, was, is := fields.Differ(specs[0], specs[1]); name != "" {
 		return fmt.Errorf("its %s is %v in one process and %v in another; a spec must follow from the parameters alone", name, was, is)
@@ -300,5 +305,54 @@ func SameSpec(ctx context.Context, first, second vector.Plugin, params json.RawM
 	if !slices.Equal(metrics[0], metrics[1]) {
 		return fmt.Errorf("its metrics are %+v in one process and %+v in another; they must follow from the parameters alone", metrics[0], metrics[1])
 	}
+	if failed == nil && len(models[0]) != len(models[1]) {
+		return errors.New("it gives its model in one process and not in another")
+	}
+	if what := otherModel(models[0], models[1]); failed == nil && what != "" {
+		return fmt.Errorf("its model has %s in one process and others in another, with the same seed; it must follow from the parameters and the seed", what)
+	}
 	return nil
+}
+
+// otherModel says what differs between the models of two environments, but for rounding and the order of
+// successors; nothing if nothing does.
+func otherModel(first, second []*mdp.Tabular) string {
+	if reflect.DeepEqual(first, second) {
+		return ""
+	}
+	differ := func(a, b map[int32]float64) bool {
+		for k := range b {
+			a[k] -= b[k]
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(a)), func(x float64) bool { return !(math.Abs(x) <= 1e-9) })
+	}
+	of := func(states []int32, values []float64) map[int32]float64 {
+		out := map[int32]float64{}
+		for i, s := range states {
+			out[s] += values[i]
+		}
+		return out
+	}
+	for k, a := range first {
+		b := second[k]
+		switch {
+		case a.NumStates() != b.NumStates() || a.NumActions() != b.NumActions():
+			return fmt.Sprintf("%d states and %d actions", a.NumStates(), a.NumActions())
+		case a.EpisodeSteps() != b.EpisodeSteps():
+			return fmt.Sprintf("episodes of %d steps", a.EpisodeSteps())
+		case differ(of(a.Initial()), of(b.Initial())):
+			return "initial states"
+		}
+		for s := range a.NumStates() {
+			for act := range a.NumActions() {
+				if a.Terminal(s) != b.Terminal(s) || differ(of(a.Transition(s, act)), of(b.Transition(s, act))) {
+					return fmt.Sprintf("transitions of action %d in state %d", act, s)
+				}
+				if x, y := a.Reward(s, act), b.Reward(s, act); math.Abs(x-y) > 1e-9*max(1, math.Abs(x)) || a.Noise(s, act) != b.Noise(s, act) {
+					return fmt.Sprintf("rewards of action %d in state %d", act, s)
+				}
+			}
+		}
+	}
+	return ""
 }
