@@ -85,6 +85,7 @@ TASKS = {
         (
             Entry("rlrun", "sea_rlrun.yaml", times=500),
             Entry("bsuite", "sea_bsuite.py", "bsuite"),
+            Entry("gymnax", "sea_gymnax.py", "gymnax", times=100),
         ),
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -53,6 +54,20 @@ def test_a_peer_plays():
         [sys.executable, PEERS / "lake_gymnasium.py", "2", "50"], capture_output=True, text=True, check=True
     )
     assert re.findall(r"^mean reward of (.*): [\d.e-]+ ± [\d.e-]+$", done.stdout, re.M) == ["ε = 0.1", "ε = 0.3"]
+
+
+def test_rlrun_has_the_results_of_the_page(compare, run):
+    """A default that changes must not change what is compared."""
+    page = (ROOT / "docs" / "peers.md").read_text()
+    for name, task in compare.TASKS.items():
+        for entry in task.entries:
+            if entry.name == "rlrun" and not entry.needs:
+                size = ["--runs", str(task.runs), "--steps", str(task.steps)]
+                summary = json.loads(run("run", str(PEERS / entry.file), *size, "--out", name, "--json"))["summary"]
+                rows = [row for row in summary if row["metric"] == task.metric]
+                found = ", ".join(f"{row['agent']}: {row['mean']:.3g}" for row in rows)
+                table = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", page, re.DOTALL)[1]
+                assert f"| {found} |" in table
 
 
 @pytest.mark.slow

@@ -402,6 +402,13 @@ def test_sensitivity_does_not_depend_on_the_order_of_settings():
     assert {k: pytest.approx(v, nan_ok=True) for k, v in m.items()} == turned
 
 
+def test_settings_that_do_the_same_have_no_sensitivity():
+    """Means of the same values differ by their rounding alone, which is no difference."""
+    values = np.random.default_rng(1).random(size=(12, 3, 1)).repeat(7, axis=2)
+    m = _measures(values)
+    assert m["sensitivity"] == m["sensitivity_ci_low"] == m["sensitivity_ci_high"] == 0
+
+
 def test_one_environment_has_no_sensitivity():
     m = _measures(np.random.default_rng(1).normal(size=(12, 1, 4)))
     assert np.isnan(m["sensitivity"])

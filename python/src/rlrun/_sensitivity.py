@@ -171,4 +171,5 @@ def _split(values: np.ndarray[Any, Any], order: np.ndarray[Any, Any]) -> tuple[f
     tuned = np.mean([judge[e, choose[e] == choose[e].max()].mean() for e in range(len(judge))])  # of equals the mean
     means = choose.mean(0)
     one = judge[:, means == means.max()].mean()
-    return tuned, one, tuned - one
+    difference = tuned - one  # or the rounding of equal means
+    return tuned, one, difference if abs(difference) > 1e-12 * np.abs(judge).max() else 0.0
