@@ -125,7 +125,7 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 			return found, nil
 		}
 	}
-	return found, s.missing(reference)
+	return found, s.missing(name)
 }
 
 // noModule is how Python says that it lacks a module.

@@ -49,6 +49,7 @@ func TestResolve(t *testing.T) {
 		{"command line", "sh x.sh", nil, plugin.Found{Name: "sh x.sh", Command: sh, Args: []string{"x.sh"}}, ""},
 		{"Gymnasium", "gymnasium:ALE/Pong-v5", []string{"--x"}, plugin.Found{Name: "gymnasium:ALE/Pong-v5", Command: sh, Args: []string{"-c", "import sys; sys.path[:] = filter(None, sys.path); from rlrun.from_gymnasium import main; main()", "ALE/Pong-v5", "--x"}}, ""},
 		{"a command alone is no plugin", "sh", nil, plugin.Found{}, `no plugin "sh"`},
+		{"of an executable that is not there", "rlrun-plugin-mazes", nil, plugin.Found{}, "there is no executable rlrun-plugin-mazes in"},
 		{"empty", " ", nil, plugin.Found{}, "no plugin"},
 		{"missing path", "./nothing", nil, plugin.Found{}, "there is no file"},
 		{"path of a directory", second + "/", nil, plugin.Found{}, "is a directory"},
