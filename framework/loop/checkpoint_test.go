@@ -83,7 +83,7 @@ func pushing(t testing.TB, runs []int, steps int, drift float64) Batch {
 // saved are checkpoints as a file holds them.
 type saved map[int][][]byte
 
-func (s saved) keep(t *testing.T) func(run int, c *Checkpoint) {
+func (s saved) keep(t testing.TB) func(run int, c *Checkpoint) {
 	return func(run int, c *Checkpoint) {
 		var b bytes.Buffer
 		must.Do(t, gob.NewEncoder(&b).Encode(c))
@@ -240,6 +240,58 @@ func TestRunsRefuseCheckpoints(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+}
+
+// FuzzCheckpoint: whatever a file of a run holds, with a checksum that fits, the run goes on from it or it is
+// refused. Bytes that are no checkpoint change one: value is put where at says.
+func FuzzCheckpoint(f *testing.F) {
+	kept := saved{}
+	b := pushing(f, []int{0}, 60, 0)
+	b.Checkpoints = &Checkpoints{Units: 20, Keep: kept.keep(f), From: func(int) *Checkpoint { return nil }}
+	must.Get(Run(f.Context(), b))(f)
+	for _, data := range kept[0] {
+		f.Add(data, 0, 0)
+	}
+	for at := range 40 {
+		f.Add([]byte("actions"), at, -1)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at, value int) {
+		var c Checkpoint
+		if gob.NewDecoder(bytes.NewReader(data)).Decode(&c) != nil {
+			c = *decoded(t, kept[0][1])
+			ints := []*int{&c.Step, &c.Calls}
+			for i := range c.Counts {
+				ints = append(ints, &c.Counts[i])
+			}
+			for i := range c.EvaluatedAt {
+				ints = append(ints, &c.EvaluatedAt[i])
+			}
+			switch k := int(uint(at) % uint(len(ints)+5)); k - len(ints) {
+			case 0:
+				copy(c.Actions[0][int(uint(value)%uint(len(c.Actions[0]))):], data)
+			case 1:
+				copy(c.Agent[int(uint(value)%uint(len(c.Agent))):], data)
+			case 2:
+				c.Numbers[int(uint(value)%uint(len(c.Numbers)))] = math.Float64frombits(uint64(at) << 32)
+			case 3:
+				c.Curves = c.Curves[:int(uint(value)%uint(len(c.Curves)))]
+			case 4:
+				c.Recent = append(c.Recent, float64(value))
+			default:
+				*ints[k] = value
+			}
+		}
+		b := pushing(t, []int{0, 1}, 60, 0)
+		b.Checkpoints = &Checkpoints{Units: 20, Keep: func(int, *Checkpoint) {}, From: func(run int) *Checkpoint {
+			if run == 0 {
+				return nil
+			}
+			return &c
+		}}
+		if _, err := Run(t.Context(), b); err != nil && !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("%v: it is not the checkpoint that is refused", err)
+		}
+	})
 }
 
 // forgetful followed an option that it does not know any more.
