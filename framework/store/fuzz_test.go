@@ -17,7 +17,12 @@ import (
 // Whatever is in one of the files of an output directory besides records and agents, it is read
 // or refused with an error that has a text.
 func FuzzDirectory(f *testing.F) {
-	d := Dir{Path: f.TempDir()}
+	path, err := os.MkdirTemp("/dev/shm", "fuzz") // in memory it is three times as fast
+	if err != nil {
+		path = f.TempDir()
+	}
+	f.Cleanup(func() { must.Do(f, os.RemoveAll(path)) })
+	d := Dir{Path: path}
 	p := plantest.Compile(f, func(c *plan.Config) { c.Compare = &plan.Compare{Until: "decided"} })
 	e := &Experiment{Dir: d, Plan: p, Skipped: []result.Skipped{{Environment: "coin", Agent: "two", Reason: "x"}},
 		Programs: []PluginProvenance{{Plugin: "coin", Args: []string{"a"}, ID: "a/b@1", Files: map[string]string{"a": "sha256:00"}, Sources: map[string]string{"b": "1"}}},
