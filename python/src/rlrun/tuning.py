@@ -108,7 +108,8 @@ class Tuning:
         lines.append(f"On {count:,} fresh runs of each agent:")
         rows = self.results.summary.query("metric == @self.metric")
         known = {(row["environment"], row["agent"]): _estimate(row) for _, row in rows.iterrows()}
-        for environment, agent in self.results.runs.groupby(["environment", "agent"], sort=False).groups:
+        summary = self.results.summary
+        for environment, agent in dict.fromkeys(zip(summary["environment"], summary["agent"], strict=True)):
             lines.append(f"  {environment}, {agent}: {self.metric} {known.get((environment, agent), 'not known')}")
         if self.results.runs["agent"].nunique() > 1:
             try:
