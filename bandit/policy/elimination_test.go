@@ -167,6 +167,42 @@ func TestBudgetedExactly(t *testing.T) {
 	}
 }
 
+// By hand: an arm Beta(1,1) beside one that is known to pay ½ is worth E(q−½)⁺ = 1/8 of perfect information, and one pull
+// E(q̄′−½)⁺ = 1/12. Pulls that cost more are not made, and those that cost less are, until they are not worth it.
+func TestBudgetedPullsCost(t *testing.T) {
+	for _, c := range []struct {
+		allocation string
+		budget     int
+		cost       float64
+		pulls      bool
+	}{{"vpi", 50, 0.126, false}, {"vpi", 50, 0.124, true}, {"lookahead", 1, 0.084, false}, {"lookahead", 1, 0.083, true}} {
+		b, _ := betaBeliefs(bandit.Beta{A: 1e9, B: 1e9}, bandit.Beta{A: 1, B: 1})
+		p := costly{&budgeted{ranked: newRanked(b), budget: c.budget, allocation: c.allocation, cost: c.cost}}
+		if arm := p.SelectArm(nil); c.pulls != (arm == 1) {
+			t.Errorf("%+v: it selects arm %d", c, arm)
+		}
+		if made, stopped := p.Stopped(); made != 0 || stopped == c.pulls {
+			t.Errorf("%+v: stopped %v after %d", c, stopped, made)
+		}
+	}
+	for _, allocation := range []string{"vpi", "lookahead"} {
+		before := 1000
+		for _, cost := range []float64{1e-6, 1e-4, 1e-3, 1e-2, 0.5} { // the more they cost, the fewer pulls
+			p := must.Get(New(Budgeted{Budget: new(400), Allocation: allocation, Cost: &cost}, BetaBelief{}, Task{Arms: 3, High: 1}, nil))(t)
+			rng := newRNG(3)
+			for range 500 {
+				arm := p.SelectArm(nil)
+				p.Update(arm, float64(rng.IntN(10)/(9-arm)), nil)
+			}
+			made, stopped := p.(Stopper).Stopped()
+			if !stopped || made > before || cost == 0.5 && made > 0 || cost == 1e-2 && made == 0 {
+				t.Errorf("%s, cost %g: %v after %d pulls, and with a smaller cost after %d", allocation, cost, stopped, made, before)
+			}
+			before = made
+		}
+	}
+}
+
 // TestBudgetedCommits: it stops learning, and biased-robin stays on a winner.
 func TestBudgetedCommits(t *testing.T) {
 	p := must.Get(New(Budgeted{Budget: new(6), Allocation: "biased-robin"}, BetaBelief{}, Task{Arms: 3, High: 1}, nil))(t)

@@ -68,6 +68,7 @@ func TestSpecErrors(t *testing.T) {
 		{E3{}, BetaBelief{}, unit, "belief: policy e3 keeps no beliefs: leave it out"},
 		{Budgeted{}, nil, unit, "budget must be given"},
 		{Budgeted{Budget: new(0)}, nil, unit, "budget is 0, must be in [1,"},
+		{Budgeted{Budget: new(9), Cost: new(0.1)}, nil, unit, "cost has no effect with allocation round-robin: leave it out, or choose lookahead or vpi"},
 		{Budgeted{Budget: new(9), Allocation: "lookahead"}, nil, unit, "allocation lookahead needs a belief of kind beta, not population"},
 		{Budgeted{Budget: new(9), Allocation: "biased-robin"}, nil, unbounded, "allocation biased-robin needs rewards in a bounded range"},
 		{BackwardInduction{}, nil, unit, "horizon must be given"},

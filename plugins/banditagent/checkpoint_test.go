@@ -42,7 +42,7 @@ var cases = map[string][]string{
 	"ids":                    {``},
 	"successive-elimination": {`,"failure":0.9`},
 	"median-elimination":     {`,"accuracy":0.9,"failure":0.9`},
-	"budgeted":               {`,"budget":90`, `,"budget":90,"allocation":"biased-robin"`, `,"budget":20,"allocation":"lookahead"`, `,"budget":40,"allocation":"vpi"`},
+	"budgeted":               {`,"budget":90`, `,"budget":90,"allocation":"biased-robin"`, `,"budget":20,"allocation":"lookahead"`, `,"budget":40,"allocation":"vpi"`, `,"budget":90,"allocation":"vpi","cost":0.001`, `,"budget":70,"allocation":"lookahead","cost":0.0001`},
 	"backward-induction":     {`,"horizon":9`},
 }
 
