@@ -133,6 +133,10 @@ func (x *Exploration) checkEffects(o explore.Config) error {
 		return FieldErrorf("lower_bound", "has no effect where all options to explore with are uninformed: leave it out, or add a kind such as %s", options.Members)
 	case x.Horizon != nil && !weighs:
 		return FieldErrorf("horizon", "has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic)
+	case o.RuleName == "" && x.Horizon != nil && x.Horizon.Gamma != nil && x.Horizon.Steps == 1:
+		return At(errors.New("has no effect with steps: 1, as the first reward alone counts: leave it out, or give more steps"), "horizon", "gamma")
+	case o.RuleName == "" && x.Horizon != nil && x.Horizon.Gamma != nil && *x.Horizon.Gamma == 0 && x.Horizon.Steps > 1:
+		return At(errors.New("has no effect with gamma: 0, as the first reward alone counts: leave it out, or give a larger gamma"), "horizon", "steps")
 	case w.Return && !weighs:
 		return At(fmt.Errorf("has no effect with the rule %s, which uses no horizon: leave it out, or choose a rule that does, such as %s", rule, options.RuleOptimistic), "commitment", "return")
 	case onlyGreedy && rule != options.RuleNever:

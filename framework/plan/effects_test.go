@@ -48,6 +48,9 @@ func TestKeysWithoutEffectAreRefused(t *testing.T) {
 		{keys{"agents": explorer(`{"rule":"optimistic","bound":"V","lower_bound":0}`)}, "lower_bound: has no effect with the bound V: leave it out, or choose the bound U", nil},
 		{keys{"agents": explorer(`{"rule":"optimistic","commitment":{"estimator":"autocorrelation","quantile":1}}`)}, "commitment: quantile has no effect with the estimator autocorrelation", keys{"agents": explorer(`{"rule":"optimistic","commitment":{"quantile":1}}`)}},
 		{keys{"agents": explorer(`{"rule":"vpi","horizon":{"gamma":0.5}}`)}, "horizon: has no effect with the rule vpi, which uses no horizon: leave it out, or choose a rule that does, such as optimistic", keys{"agents": explorer(`{"rule":"index","horizon":{"gamma":0.5}}`)}},
+		{keys{"agents": explorer(`{"horizon":{"gamma":0.5,"steps":1}}`)}, "horizon.gamma: has no effect with steps: 1", keys{"agents": explorer(`{"horizon":{"gamma":0.5,"steps":2}}`)}},
+		{keys{"agents": explorer(`{"horizon":{"gamma":0,"steps":9}}`)}, "horizon.steps: has no effect with gamma: 0", keys{"agents": explorer(`{"horizon":{"gamma":0},"bound":"U","lower_bound":0}`)}}, // U depends on the lower bound also where no later reward counts
+		{keys{"agents": explorer(`{"horizon":{"steps":1,"gamma":0}}`)}, "horizon.gamma: has no effect with steps: 1", keys{"agents": explorer(`{"rule":"./r.py","horizon":{"gamma":0.5,"steps":1}}`)}},
 		{keys{"agents": explorer(`{"options":["pair"],"horizon":{"gamma":0.5}}`)}, "horizon: has no effect with the rule gain", keys{"agents": explorer(`{"horizon":{"gamma":0.5}}`)}},
 		{keys{"agents": explorer(`{"rule":"posterior-sampling","commitment":{"return":true}}`)}, "commitment.return: has no effect with the rule posterior-sampling", keys{"agents": explorer(`{"rule":"./r.py","horizon":{"gamma":0.5},"commitment":{"return":true}}`)}},
 		{keys{"discount": `0.5`, "record": `{"metrics":["reward"]}`, "agents": explorer(`{"rule":"vpi"}`)}, "discount: has no effect", nil},
