@@ -82,6 +82,7 @@ var studies = map[string]func(*study) error{
 	"options-development-short": optionsBoard,
 	"options-classic":           optionsBoard,
 	"options-estimators-short":  estimatorsBoard,
+	"options-many-brief":        optionsBoard,
 	"options-many-short":        optionsBoard,
 	"options-model-long":        optionsBoard,
 	"options-queue":             optionsBoard,
@@ -171,6 +172,8 @@ func execute(name string) (*study, error) {
 			if handmadeHalves[base] != nil {
 				args = append(args, "--runs", "2")
 			}
+		} else if strings.HasSuffix(name, "-brief") {
+			args = append(args, "100")
 		} else {
 			args = append(args, "1000")
 		}
@@ -185,7 +188,7 @@ func execute(name string) (*study, error) {
 
 // baseName returns the study of the same tasks and agents, in runs of the usual length.
 func baseName(name string) string {
-	name = strings.TrimSuffix(name, "-short")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "-short"), "-brief")
 	if base := strings.TrimSuffix(name, "-long"); handmadeHalves[base] != nil || slices.Contains([]string{"options-one", "options-queue", "options-model"}, base) {
 		return base
 	}
