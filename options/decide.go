@@ -9,8 +9,8 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// Decide makes one decision; a Decider makes many without allocating. Only
-// RuleOptimisticStochastic uses rng.
+// Decide makes one decision; a Decider makes many without allocating. Only rules that
+// draw use rng.
 func Decide(c DeciderConfig, p *Problem, rng *rand.Rand) (Decision, error) {
 	d, err := NewDecider(c)
 	if err != nil {

@@ -1214,6 +1214,19 @@ def test_answers_of_rules_are_not_cast(answer: Any, message: str) -> None:
         instance._all(Sized(np.zeros((1, 2, 1))), np.arange(1))  # type: ignore[arg-type]
 
 
+def test_decisions_are_the_same_one_by_one() -> None:
+    """Going through decisions gives what asking for each gives, in the same types."""
+    columns = {f.name: np.arange(6, dtype=np.int64).reshape(2, 3) for f in dataclasses.fields(rlrun.Decisions)}
+    scalars = {name: np.array([1, 2]) for name in ("greedy", "step", "seeds")} | {"left": np.array([1.5, 2.5])}
+    table = {"table": [f"option {i}" for i in range(6)], "numbers": columns["numbers"]}
+    every = rlrun.Decisions(**(columns | scalars | table))
+    for decision, asked in zip(every, (every[0], every[1]), strict=True):
+        for f in dataclasses.fields(rlrun.Decision):
+            got, want = getattr(decision, f.name), getattr(asked, f.name)
+            assert type(got) is type(want), f.name
+            assert np.array_equal(got, want), f.name
+
+
 def test_answers_of_sources_are_lists() -> None:
     """A source that returns nothing is told what it has to return."""
 

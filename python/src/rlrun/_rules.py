@@ -122,9 +122,9 @@ class RuleInstance:
 
     def _each(self, d: Decisions, rows: NDArray[Any]) -> tuple[Any, Mapping[str, Any]]:
         chosen, log = np.empty(len(d), np.int64), dict[str, NDArray[np.float64]]()
-        for i, row in enumerate(rows.tolist()):
+        for i, (row, decision) in enumerate(zip(rows.tolist(), d, strict=True)):
             try:
-                out = self.rule.choose(d[i])  # type: ignore[arg-type]
+                out = self.rule.choose(decision)  # type: ignore[arg-type]
                 answer, numbers = _parts(out)
                 if not isinstance(answer, (int, np.integer)) or isinstance(answer, bool):
                     raise InvalidAnswer(f"choose answered {answer!r}, which is not the number of an option")
