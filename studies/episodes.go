@@ -40,7 +40,7 @@ var episodesAgents = []map[string]any{
 	{"name": "PSRL, tuned", "plugin": "psrl", "params": map[string]any{"alpha": 0.03, "tau": 1000}},
 	{"name": "bootstrap-q", "plugin": "bootstrap-q"},
 	{"name": "bootstrap-q, episode", "plugin": "bootstrap-q", "params": map[string]any{"criterion": "episode"}},
-	{"name": "ε-greedy Q-learning", "plugin": "q-learning"},
+	{"name": "ε-greedy Q-learning", "plugin": "q-learning", "params": map[string]any{"step": 0.1}},
 }
 
 // episodicTasks returns the tasks of a study, kind by kind.
