@@ -182,7 +182,7 @@ func TestEveryParameterHasAnEffectOrIsRefused(t *testing.T) {
 				switches = map[string][]any{"horizon": {0, 40}}
 			}
 			checkEffects(t, testing.Short(), all, bases, switches, func(params map[string]any, plain []string) ([]string, error) { return act(t, p, params, plain) }, func(context map[string]any, name string) bool {
-				return all[name].Exploration == "with" || elsewhere[name] || elsewhere[d.ID+" "+name] ||
+				return strings.HasPrefix(all[name].Exploration+" ", "with ") || elsewhere[name] || elsewhere[d.ID+" "+name] ||
 					context["gamma"] == 0 && (name == "sd" || name == "refine") || // which act where rewards vary
 					name == "traces" && context["update"] == "drawn" // which act if a member acts that did not learn before
 			})
@@ -271,7 +271,8 @@ func TestExplorationAndParameters(t *testing.T) {
 					})
 				}
 				with, without := acts(hosts(d.ID)...), acts()
-				if want := map[string][2]bool{"with": {true, false}, "without": {false, true}, "": {with || without, with || without}}[all[name].Exploration]; want != [2]bool{with, without} {
+				keyword, _, _ := strings.Cut(all[name].Exploration, " ") // a kind of options follows
+				if want := map[string][2]bool{"with": {true, false}, "without": {false, true}, "": {with || without, with || without}}[keyword]; want != [2]bool{with, without} {
 					t.Errorf("%s, x-exploration %q: acts with exploration: %t, without: %t", name, all[name].Exploration, with, without)
 				}
 			}

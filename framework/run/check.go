@@ -541,7 +541,7 @@ func (x *Runner) openAgent(ctx context.Context, c plan.Component, environment st
 	}
 	d, err := p.Describe(ctx)
 	if err == nil && c.WarmStart == nil { // else the parameters are those that it was saved with
-		err = plan.At(checkExploration(d.Params, c.Params, c.Exploration != nil), "params")
+		err = plan.At(checkExploration(d.Params, c.Params, c.Exploration), "params")
 	}
 	if err == nil {
 		err = checkSaving(ctx, x.Plan, agent, c, spec, first)

@@ -14,8 +14,9 @@ import (
 )
 
 // checkExploration refuses a parameter that acts only with exploration, where the host does not
-// explore, or only without it, where it does. x-exploration in the schema says so: with or without.
-func checkExploration(schema, params json.RawMessage, explores bool) error {
+// explore, or only without it, where it does. x-exploration in the schema says so: with, with KIND if
+// it acts only by options of that kind, or without.
+func checkExploration(schema, params json.RawMessage, x *plan.Exploration) error {
 	var object struct {
 		Properties map[string]struct {
 			Exploration string `json:"x-exploration"`
@@ -26,10 +27,13 @@ func checkExploration(schema, params json.RawMessage, explores bool) error {
 		return nil // as of no parameters
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		switch acts := object.Properties[name].Exploration; {
-		case acts == "with" && !explores:
+		acts, kind, _ := strings.Cut(object.Properties[name].Exploration, " ")
+		switch {
+		case acts == "with" && x == nil:
 			return plan.FieldErrorf(name, "has no effect without exploration: leave it out, or give the agent exploration")
-		case acts == "without" && explores:
+		case kind != "" && !slices.ContainsFunc(x.Options, func(o plan.OptionKind) bool { return o.Name == kind }):
+			return plan.FieldErrorf(name, "has no effect without options of kind %s: leave it out, or add %s to exploration.options", kind, kind)
+		case acts == "without" && x != nil:
 			return plan.FieldErrorf(name, "has no effect with exploration, as the host decides: leave it out, or leave out exploration")
 		}
 	}

@@ -32,7 +32,7 @@ type bootstrapModelParams struct {
 
 	Behaviour string  `json:"behaviour,omitempty" jsonschema_extras:"x-exploration=without" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"The policy if the config has no exploration. thompson: the best policy of a member, which is drawn for every episode and whenever models are solved. This is posterior sampling, the default, as in Strens (2000). mean: the best policy of the mean model."`
 	Reveal    float64 `json:"reveal" jsonschema_extras:"x-exploration=with" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"With exploration in the config: the probability that holding an uninformed option (uniform, count-bonus, repeats) reveals the true member. The default 1 overestimates these options; a choice of ours."`
-	Kappa     float64 `json:"kappa" jsonschema_extras:"x-exploration=with" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the bonus of the option recency-bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
+	Kappa     float64 `json:"kappa" jsonschema_extras:"x-exploration=with recency-bonus" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the bonus of the option recency-bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
 }
 
 // BootstrapModel returns learning with K models of the task as a plugin: an online
