@@ -154,8 +154,7 @@ def _listed_abilities(cls: type) -> list[str]:
         del methods["checkpoint"]
     names = [name for name, needs in methods.items() if all(overrides(cls, base, method) for method in needs)]
     if issubclass(cls, Agent) and cls.checkpoints:
-        own = overrides(cls, Agent, "save")
-        names += ["checkpoint"] + ["pickle"] * (cls.pickles and not own)
+        names += ["checkpoint"] + ["pickle"] * cls.pickles
     return names + ["options"] * issubclass(cls, (OptionAgent, VectorOptionAgent))
 
 
