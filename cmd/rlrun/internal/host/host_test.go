@@ -49,7 +49,8 @@ func TestTasks(t *testing.T) {
 	if !near(loop.Gain, 0.4) || loop.Structure != "unichain, period 5" || loop.Mixing == nil || loop.Mixing.Max != nil {
 		t.Errorf("loop: %+v", loop)
 	}
-	if lake := meta.Tasks["lake"]; lake.Continuing || lake.Gain == nil || lake.Diameter != nil {
+	lake := meta.Tasks["lake"]
+	if lake.Continuing || lake.Gain == nil || lake.Diameter != nil {
 		t.Errorf("lake: %+v", lake)
 	}
 	if large := meta.Tasks["large"]; large.States != 1600 || large.Gain != nil {
@@ -58,7 +59,7 @@ func TestTasks(t *testing.T) {
 	if arms := meta.Tasks["arms"]; arms.States != 1 || arms.Gain != nil {
 		t.Errorf("arms: %+v", arms)
 	}
-	if len(meta.Optimum) != 2 || meta.Optimum["loop"] != *loop.Gain {
+	if len(meta.Optimum) != 3 || meta.Optimum["loop"] != *loop.Gain || meta.Optimum["lake"] != *lake.Gain {
 		t.Errorf("optimal rewards %v", meta.Optimum)
 	}
 }
