@@ -27,16 +27,20 @@ type Choices struct {
 	// Places are the states in which it explored most often, at most placesShown.
 	Places []Place `json:"places"`
 
-	places map[int]int
+	places map[int]*[Parts]int
 }
+
+// Parts is the number of equal parts of a run in which decisions are counted.
+const Parts = 10
 
 // Place is how often exploring was decided in a state.
 type Place struct {
-	State int `json:"state"`
-	Times int `json:"times"`
+	State int        `json:"state"`
+	Times int        `json:"times"`
+	Parts [Parts]int `json:"parts"` // of Times, by part of the run
 }
 
-const placesShown, mostPlaces = 3, 10_000
+const placesShown, mostPlaces = 30, 10_000
 
 // Choice is how often an option was chosen.
 type Choice struct {
@@ -64,10 +68,13 @@ func (c *Choices) add(d *Decision, steps int) {
 		c.Cost += d.Cost
 	}
 	if c.places == nil {
-		c.places = map[int]int{}
+		c.places = map[int]*[Parts]int{}
 	}
-	if d.State >= 0 && (len(c.places) < mostPlaces || c.places[d.State] > 0) {
-		c.places[d.State]++
+	if d.State >= 0 && c.places[d.State] == nil && len(c.places) < mostPlaces {
+		c.places[d.State] = new([Parts]int)
+	}
+	if parts := c.places[d.State]; parts != nil {
+		parts[min(Parts*d.Step/max(1, steps), Parts-1)]++
 	}
 	name := strings.TrimRight(strings.TrimRight(d.Option, "0123456789"), " ")
 	for i := range c.Options {
@@ -90,8 +97,12 @@ func (c *Choices) done() Choices {
 	out.Gain /= float64(max(1, c.Explored))
 	out.Cost /= float64(max(1, c.Explored))
 	out.places = nil
-	for s, n := range c.places {
-		out.Places = append(out.Places, Place{s, n})
+	for s, parts := range c.places {
+		p := Place{State: s, Parts: *parts}
+		for _, n := range parts {
+			p.Times += n
+		}
+		out.Places = append(out.Places, p)
 	}
 	slices.SortFunc(out.Places, func(a, b Place) int { return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.State, b.State)) })
 	out.Places = slices.Clone(out.Places[:min(placesShown, len(out.Places))])

@@ -20,7 +20,7 @@ func TestChoices(t *testing.T) {
 	}
 	s := mustAggregate(t, Meta{Grid: []int{10}, Environments: []string{"e"}, Agents: []string{"a", "b"}, Runs: 2, Metrics: []Metric{Reward}}, recs)
 	want := []Choices{{Environment: "e", Agent: "a", Kept: 4, Explored: 3, Capped: 1, Hold: 2, Share: 0.25, Options: []Choice{{"member", 2}, {"uniform", 1}},
-		Early: 1, Gain: 0.3, Cost: 0.25, Places: []Place{{2, 2}}}}
+		Early: 1, Gain: 0.3, Cost: 0.25, Places: []Place{{2, 2, [Parts]int{1, 0, 0, 0, 0, 0, 1}}}}}
 	if !reflect.DeepEqual(s.Choices, want) {
 		t.Errorf("got %+v, want %+v", s.Choices, want)
 	}

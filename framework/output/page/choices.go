@@ -15,9 +15,13 @@ type choice struct {
 	Where string // "3: 20 %, 0: 5 %", by state
 }
 
+// Of each agent the table names so many states. Of so many pairs of an agent and an environment at most
+// the page has a map of states.
+const placesNamed, mostMaps = 3, 40
+
 func newChoice(c *result.Choices) choice {
 	var parts, places []string
-	for _, p := range c.Places {
+	for _, p := range c.Places[:min(placesNamed, len(c.Places))] {
 		places = append(places, fmt.Sprintf("%d: %.0f %%", p.State, 100*float64(p.Times)/float64(c.Explored)))
 	}
 	for _, o := range c.Options {

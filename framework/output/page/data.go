@@ -141,6 +141,8 @@ type pageChoices struct {
 	Early       float64 `json:"early"` // share of what explored
 	Gain        float64 `json:"gain"`
 	Cost        float64 `json:"cost"`
+
+	Places []result.Place `json:"places,omitempty"`
 }
 
 type pageFailure struct {
@@ -254,8 +256,11 @@ func newPageData(s *result.Summary, page Page) *pageData {
 	d.addCurves(s, page, environment, agent, at)
 	for i := range s.Choices {
 		c := newChoice(&s.Choices[i])
+		if len(s.Choices) > mostMaps {
+			c.Places = nil
+		}
 		d.Choices = append(d.Choices, pageChoices{environment[c.Environment], agent[c.Agent], c.Kept, float64(c.Explored) / float64(c.Kept),
-			float64(c.Capped) / float64(c.Kept), c.Hold, c.Share, c.Text, c.Where, float64(c.Early) / float64(max(1, c.Explored)), c.Gain, c.Cost})
+			float64(c.Capped) / float64(c.Kept), c.Hold, c.Share, c.Text, c.Where, float64(c.Early) / float64(max(1, c.Explored)), c.Gain, c.Cost, c.Places})
 	}
 	for _, f := range s.Failures[:min(len(s.Failures), maxFailures)] {
 		d.Failures = append(d.Failures, pageFailure{f.Environment, f.Agent, f.Run, f.Steps, f.Error})

@@ -824,9 +824,10 @@
   const lastPart = (key) => key.split(".").pop();
   // Every so many labels of an ordinal axis, so that they do not touch.
   const sparse = (labels, size, least) => { const every = Math.max(1, Math.ceil(labels.length * least / size)); return labels.filter((_, i) => i % every === 0); };
-  function heatMap(cells, { width, xs, ys, kx, ky, sign }) {
+  // With shares, values are shares of which none is the best.
+  function heatMap(cells, { width, xs, ys, kx, ky, sign, shares = false }) {
     if (!cells.length) return null;
-    const [lo, hi] = d3.extent(cells, (c) => c.value);
+    const [least, hi] = d3.extent(cells, (c) => c.value), lo = shares ? 0 : least;
     const marginLeft = Math.min(90, Math.max(...ys.map(measure)) + 14), marginTop = 24, marginBottom = 64;
     const height = Math.max(180, Math.min(340, ys.length * 22)) + marginTop + marginBottom;
     const wide = Math.max(...xs.map(measure)) + 10;
@@ -842,8 +843,8 @@
       x: { domain: xs, axis: null }, y: { domain: [...ys].reverse(), axis: null },
       marks: [
         Plot.cell(cells, { x: "x", y: "y", fill: (c) => color(c.value), inset: xs.length > 25 || ys.length > 25 ? 0 : 0.5 }),
-        Plot.cell([best], { x: "x", y: "y", fill: "none", stroke: css("--ink"), strokeWidth: 2 }),
-        written ? Plot.text(cells, { x: "x", y: "y", text: (c) => three(c.value), fill: (c) => (sign * (c.value - (lo + hi) / 2) > 0 ? "#1d2126" : "#ffffff"), fontSize: 11 }) : null,
+        shares ? null : Plot.cell([best], { x: "x", y: "y", fill: "none", stroke: css("--ink"), strokeWidth: 2 }),
+        written && !shares ? Plot.text(cells, { x: "x", y: "y", text: (c) => three(c.value), fill: (c) => (sign * (c.value - (lo + hi) / 2) > 0 ? "#1d2126" : "#ffffff"), fontSize: 11 }) : null,
         Plot.axisX(sparse(xs, width - marginLeft, Math.min(wide, 90)), { tickFormat: (v) => fit(v, 80), label: lastPart(kx), labelArrow: "none", labelAnchor: "right", labelOffset: 32, tickSize: 0 }),
         Plot.axisY(sparse(ys, height - marginTop - marginBottom, 15), { tickFormat: (v) => fit(v, marginLeft - 12), label: lastPart(ky), labelArrow: "none", labelAnchor: "top", tickSize: 0 }),
       ],
@@ -851,16 +852,17 @@
     // The scale of colours, from the worst to the best.
     const at = d3.select(svg), x0 = marginLeft, y0 = height - 20, w = Math.min(160, width - marginLeft - 150);
     for (let i = 0; i < 40; i++) at.append("rect").attr("x", x0 + w * i / 40).attr("y", y0).attr("width", w / 40 + 0.5).attr("height", 9).attr("fill", d3.interpolateViridis(i / 39));
-    at.append("text").attr("x", x0 + w + 6).attr("y", y0 + 9).attr("text-anchor", "start").attr("fill", "currentColor").text(`${num(sign > 0 ? lo : hi)} to ${num(sign > 0 ? hi : lo)} (best)`);
+    at.append("text").attr("x", x0 + w + 6).attr("y", y0 + 9).attr("text-anchor", "start").attr("fill", "currentColor").text(shares ? `0 to ${percent(hi)}` : `${num(sign > 0 ? lo : hi)} to ${num(sign > 0 ? hi : lo)} (best)`);
     const bx = svg.scale("x"), by = svg.scale("y");
     const byKey = new Map(cells.map((c) => [c.x + "\u0000" + c.y, c]));
     svg.hover = (px, py) => {
       const i = Math.floor((px - bx.apply(xs[0])) / bx.step), j = Math.floor((py - by.apply([...ys].reverse()[0])) / by.step);
       const c = byKey.get(xs[i] + "\u0000" + ys[ys.length - 1 - j]);
-      return c && { name: D.agents[c.a], agent: c.a, lines: () => [text(c.value, c.low, c.high)] };
+      return c && { name: D.agents[c.a], agent: c.a, lines: () => [shares ? `state ${c.y}, ${c.x} of the run: ${percent(c.value)}` : text(c.value, c.low, c.high)] };
     };
     return svg;
   }
+  const percent = (x) => `${(100 * x).toFixed(1)} %`;
   function sweepLines(cells, { width, xs, ys, kx, ky, def }) {
     if (!cells.length) return null;
     const number = numeric(xs), values = number ? xs.map(Number) : xs;
@@ -999,8 +1001,19 @@
     if (!D.choices.length) return;
     drawLegend("decisions", shown.filter((a) => D.choices.some((c) => c.a === a)));
     D.environments.forEach((name, e) => own.forEach((m) => curveFigure(host, e, m, 230, `${name}: ${D.metrics[m].title.toLowerCase()}`)));
+    // Where and when each agent explored: a row a state, the states with most of it.
+    for (const c of D.choices.filter((c) => inSet.has(c.a) && c.places?.length).slice(0, 12)) {
+      const total = c.explored * c.kept, n = c.places[0].parts.length, xs = d3.range(n).map((k) => `${100 * k / n} to ${100 * (k + 1) / n} %`);
+      const states = [...c.places].sort((p, q) => p.state - q.state), ys = states.map((p) => String(p.state));
+      const cells = states.flatMap((p) => p.parts.map((times, k) => ({ x: xs[k], y: String(p.state), value: times / total, a: c.a })));
+      figure(host, {
+        title: `${D.environments[c.e]}: ${D.agents[c.a]}`, note: `where and when it explored${states.length < 30 ? "" : ": 30 states"}`, height: 300,
+        draw: (width) => heatMap(cells, { width, xs, ys, kx: "part of the run", ky: "state", sign: 1, shares: true }),
+        csv: () => [["state", "part", "share"], ...cells.map((p) => [p.y, p.x, p.value])],
+      });
+    }
     host.classList.toggle("one", host.children.length === 1);
-    const share = (x) => `${(100 * x).toFixed(1)} %`;
+    const share = percent;
     table(document.querySelector("#decisions .tables"), {
       name: "decisions", rows: D.choices.filter((c) => inSet.has(c.a)),
       caption: "Recorded decisions of the host: how many chose an option other than the greedy one, and which; the states in which most of these were; how many of these were in the first half of their run; what they promised and cost in the mean, per step; T, the number of steps for which an option was held; how often the estimate of T was above the cap; and ρ, the share of the horizon that T steps take.",
