@@ -14,6 +14,7 @@ import time
 import warnings
 from contextlib import closing
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -26,7 +27,7 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import SyncVectorEnv
 
 import rlrun.to_gymnasium
-from rlrun import _goplugin
+from rlrun import _goplugin, client
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.client import PluginError, Process, _socket_directory
 
@@ -346,6 +347,45 @@ def test_frames_that_cannot_be_drawn(tmp_path, monkeypatch) -> None:
     with rlrun.to_gymnasium.make("gymnasium:FrozenLake-v1") as env:
         env.reset(seed=1)
         assert env.render().count("F") == 10
+
+
+@pytest.mark.parametrize("python_path", ["", ".", os.pathsep])
+def test_the_working_directory_may_be_somebody_elses(tmp_path, monkeypatch, python_path) -> None:
+    """No module there is loaded, and no program there is started, unless the user names it."""
+    started = tmp_path / "started"
+    for name in ("sitecustomize", "rlrun", "numpy", "gymnasium"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(started)!r}, 'w').close()")
+    source = str(Path(rlrun.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [source, python_path])))
+    monkeypatch.chdir(tmp_path)
+    with rlrun.to_gymnasium.make("gymnasium:CartPole-v1") as env:
+        env.reset(seed=1)
+    assert not started.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
+@pytest.mark.parametrize("entry", ["", ".", "bin/.."])
+def test_the_program_is_not_looked_for_where_the_user_stands(tmp_path, monkeypatch, entry) -> None:
+    """Nor in another relative directory; a path in RLRUN is one that the user names."""
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    for directory in (theirs, theirs / "bin", mine):
+        directory.mkdir()
+    for directory in (theirs, mine):
+        (directory / "rlrun").write_text("#!/bin/sh\n")
+        (directory / "rlrun").chmod(0o755)
+    monkeypatch.chdir(theirs)
+    monkeypatch.delenv("RLRUN", raising=False)
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path / "scripts"))
+    monkeypatch.setenv("PATH", os.pathsep.join([entry, str(mine)]))
+    assert client.program() == str(mine / "rlrun")
+    monkeypatch.setenv("RLRUN", "rlrun")
+    assert client.program() == str(mine / "rlrun")
+    monkeypatch.setenv("RLRUN", "./rlrun")
+    assert client.program() == "./rlrun"
+    monkeypatch.delenv("RLRUN")
+    monkeypatch.setenv("PATH", entry)
+    with pytest.raises(FileNotFoundError, match="in a directory that is not relative"):
+        client.program()
 
 
 def test_entry_point() -> None:

@@ -37,6 +37,8 @@ _WIDTH = 500
 """How much of a line is kept that a plugin wrote."""
 _HANDSHAKE = re.compile(r"\d\|\d+\|unix\|[^|]+\|grpc\|.*$")  # other output may stand before it
 _CERTIFICATE = 5
+_SERVE_GYMNASIUM = "import sys; sys.path[:] = filter(None, sys.path); from rlrun.from_gymnasium import main; main()"
+"""With -m, a module of the working directory could take the place of any other, as framework/plugin/search.go says."""
 
 
 class PluginError(errors.Error):
@@ -45,12 +47,17 @@ class PluginError(errors.Error):
 
 def program() -> str:
     """Return the path of the program rlrun."""
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(filter(os.path.isabs, entries))  # the working directory may be somebody else's
     if named := os.environ.get("RLRUN"):
-        found = shutil.which(named)
+        found = shutil.which(named, path=path)
     else:
-        found = shutil.which("rlrun", path=sysconfig.get_path("scripts")) or shutil.which("rlrun")
+        found = shutil.which("rlrun", path=sysconfig.get_path("scripts")) or shutil.which("rlrun", path=path)
     if found is None:
-        raise FileNotFoundError("there is no program rlrun: put it into the path, or name it in the variable RLRUN")
+        raise FileNotFoundError(
+            "there is no program rlrun: put it into the path, in a directory that is not relative, or name it in the "
+            "variable RLRUN"
+        )
     return found
 
 
@@ -66,7 +73,7 @@ def command(plugin: str | Sequence[str]) -> list[str]:
         return list(plugin)
     if plugin.startswith("gymnasium:"):
         python = os.environ.get("RLRUN_PYTHON") or sys.executable
-        return [python, "-m", "rlrun.from_gymnasium", plugin.removeprefix("gymnasium:")]
+        return [python, "-c", _SERVE_GYMNASIUM, plugin.removeprefix("gymnasium:")]
     if "/" in plugin:
         return [plugin]
     rlrun = program()
@@ -125,6 +132,9 @@ class Process:
                 _goplugin.SOCKET_DIR: directory,
             }
         )
+        if _SERVE_GYMNASIUM in self.command and "PYTHONPATH" in environ:
+            entries = environ["PYTHONPATH"].split(os.pathsep)
+            environ["PYTHONPATH"] = os.pathsep.join(e for e in entries if e and os.path.normpath(e) != ".")
         for name in (_goplugin.CLIENT_CERT, _steps.VARIABLE):  # of another host, if this is a plugin
             environ.pop(name, None)
         if identity:
