@@ -108,8 +108,9 @@ class Tuning:
         lines.append(f"On {count:,} fresh runs of each agent:")
         rows = self.results.summary.query("metric == @self.metric")
         known = {(row["environment"], row["agent"]): _estimate(row) for _, row in rows.iterrows()}
-        summary = self.results.summary
-        for environment, agent in dict.fromkeys(zip(summary["environment"], summary["agent"], strict=True)):
+        # In the order of the config; those without any value come last.
+        tables = (table[["environment", "agent"]] for table in (self.results.summary, self.results.runs))
+        for environment, agent in dict.fromkeys(pair for t in tables for pair in t.itertuples(index=False, name=None)):
             lines.append(f"  {environment}, {agent}: {self.metric} {known.get((environment, agent), 'not known')}")
         if self.results.runs["agent"].nunique() > 1:
             try:
