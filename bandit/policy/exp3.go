@@ -19,7 +19,7 @@ func (p Exp3) build(t *setting) (maker, error) {
 	return func(beliefs) Policy {
 		e := &exp3{tally: newTally(t.Arms, 0), losses: make([]float64, t.Arms), weights: make([]float64, t.Arms), high: t.High, width: width, now: 1}
 		if p.Horizon != nil {
-			e.pulls = float64(*p.Horizon) / 2
+			e.half = float64(*p.Horizon) / 2
 		}
 		return e
 	}, err
@@ -27,16 +27,17 @@ func (p Exp3) build(t *setting) (maker, error) {
 
 type exp3 struct {
 	tally
-	losses, weights    []float64 // L; scratch
-	high, width, pulls float64   // half of the horizon; 0: not known
-	now                float64   // number of the step
+	losses, weights []float64 // L; scratch
+	high, width     float64   // of the range of rewards
+	half            float64   // of the horizon; 0: it is not known
+	now             float64   // number of the step
 }
 
 // weigh fills weights and returns their sum. The largest is 1.
 func (e *exp3) weigh() (sum float64) {
 	t, n := e.now, float64(len(e.losses))
-	if e.pulls > 0 {
-		t = e.pulls
+	if e.half > 0 {
+		t = e.half
 	}
 	rate, least := math.Sqrt(math.Log(n)/(n*t)), slices.Min(e.losses)
 	for i, loss := range e.losses {

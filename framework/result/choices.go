@@ -28,6 +28,7 @@ type Choices struct {
 	Places []Place `json:"places"`
 
 	places map[int]*[Parts]int
+	priced int // decisions that Gain and Cost are means of
 }
 
 // Parts is the number of equal parts of a run in which decisions are counted.
@@ -66,6 +67,7 @@ func (c *Choices) add(d *Decision, steps int) {
 	if sum := d.Gain + d.Cost; sum-sum == 0 { // a value that is not finite has no mean
 		c.Gain += d.Gain
 		c.Cost += d.Cost
+		c.priced++
 	}
 	if c.places == nil {
 		c.places = map[int]*[Parts]int{}
@@ -94,8 +96,9 @@ func (c *Choices) done() Choices {
 	slices.SortFunc(out.Options, func(a, b Choice) int {
 		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Option, b.Option))
 	})
-	out.Gain /= float64(max(1, c.Explored))
-	out.Cost /= float64(max(1, c.Explored))
+	out.Gain /= float64(max(1, c.priced))
+	out.Cost /= float64(max(1, c.priced))
+	out.priced = 0
 	out.places = nil
 	for s, parts := range c.places {
 		p := Place{State: s, Parts: *parts}

@@ -1002,27 +1002,26 @@
     drawLegend("decisions", shown.filter((a) => D.choices.some((c) => c.a === a)));
     D.environments.forEach((name, e) => own.forEach((m) => curveFigure(host, e, m, 230, `${name}: ${D.metrics[m].title.toLowerCase()}`)));
     // Where and when each agent explored: a row a state, the states with most of it.
-    for (const c of D.choices.filter((c) => inSet.has(c.a) && c.places?.length).slice(0, 12)) {
+    for (const c of D.choices.filter((c) => inSet.has(c.a) && c.places?.length)) {
       const total = c.explored * c.kept, n = c.places[0].parts.length, xs = d3.range(n).map((k) => `${100 * k / n} to ${100 * (k + 1) / n} %`);
       const states = [...c.places].sort((p, q) => p.state - q.state), ys = states.map((p) => String(p.state));
       const cells = states.flatMap((p) => p.parts.map((times, k) => ({ x: xs[k], y: String(p.state), value: times / total, a: c.a })));
       figure(host, {
-        title: `${D.environments[c.e]}: ${D.agents[c.a]}`, note: `where and when it explored${states.length < 30 ? "" : ": 30 states"}`, height: 300,
+        title: `${D.environments[c.e]}: ${D.agents[c.a]}`, note: `where and when it explored${states.reduce((sum, p) => sum + p.times, 0) < Math.round(total) ? `, the ${states.length} states with most` : ""}`, height: 300,
         draw: (width) => heatMap(cells, { width, xs, ys, kx: "part of the run", ky: "state", sign: 1, shares: true }),
         csv: () => [["state", "part", "share"], ...cells.map((p) => [p.y, p.x, p.value])],
       });
     }
     host.classList.toggle("one", host.children.length === 1);
-    const share = percent;
     table(document.querySelector("#decisions .tables"), {
       name: "decisions", rows: D.choices.filter((c) => inSet.has(c.a)),
       caption: "Recorded decisions of the host: how many chose an option other than the greedy one, and which; the states in which most of these were; how many of these were in the first half of their run; what they promised and cost in the mean, per step; T, the number of steps for which an option was held; how often the estimate of T was above the cap; and ρ, the share of the horizon that T steps take.",
       columns: [
         { title: "Environment", value: (c) => D.environments[c.e], text: true }, { title: "Agent", value: (c) => D.agents[c.a], text: true }, { title: "Kept", value: (c) => c.kept, show: (c) => count(c.kept) },
-        { title: "Explore", value: (c) => c.explored, show: (c) => share(c.explored) }, { title: "With", value: (c) => c.options, text: true },
-        { title: "Where", value: (c) => c.where, text: true }, { title: "First half", value: (c) => c.early, show: (c) => share(c.early) },
+        { title: "Explore", value: (c) => c.explored, show: (c) => percent(c.explored) }, { title: "With", value: (c) => c.options, text: true },
+        { title: "Where", value: (c) => c.where, text: true }, { title: "First half", value: (c) => c.early, show: (c) => percent(c.early) },
         { title: "Gain", value: (c) => c.gain, show: (c) => num(c.gain) }, { title: "Cost", value: (c) => c.cost, show: (c) => num(c.cost) },
-        { title: "Mean T", value: (c) => c.hold, show: (c) => c.hold.toFixed(1) }, { title: "Capped", value: (c) => c.capped, show: (c) => share(c.capped) }, { title: "Mean ρ", value: (c) => c.share, show: (c) => num(c.share) },
+        { title: "Mean T", value: (c) => c.hold, show: (c) => c.hold.toFixed(1) }, { title: "Capped", value: (c) => c.capped, show: (c) => percent(c.capped) }, { title: "Mean ρ", value: (c) => c.share, show: (c) => num(c.share) },
       ],
       filters: byEnvironment(),
     });
