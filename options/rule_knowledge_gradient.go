@@ -1,11 +1,11 @@
 package options
 
 // RuleKnowledgeGradient is the knowledge gradient for sums of rewards (Ryzhov, Powell & Frazier 2012) on options.
-// A trial of x shows its value. So the best mean value after it is larger by
+// A trial of x shows its value. It raises the best mean value by
 //
 //	ν(x) = E max(v(x), m) − max(v̄(x), m),  m the best mean of the others,
 //
-// and this counts for all steps that are left, (1−ρ)/ρ commitments of x. The option of the largest
+// which counts in all steps that are left. They are (1−ρ)/ρ commitments of x. The option of the largest
 // ρ v̄(x) + (1−ρ) ν(x) is chosen. An uninformed option shows everything, with probability ζ.
 var RuleKnowledgeGradient = &Rule{
 	Name:    "knowledge-gradient",

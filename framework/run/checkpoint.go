@@ -55,7 +55,7 @@ func (w *worker) checkpoints(b *loop.Batch) (goesOn bool, err error) {
 			w.notice(fmt.Sprintf("run %d%s goes on from an earlier checkpoint, or begins again: %v", run, in, err))
 		}
 		if found != nil {
-			// The host's part of a state, with exploration, comes before that of the agent.
+			// With exploration a state begins with the host's part, and the agent's state follows.
 			if !w.trust && !w.kept[run] && (store.Pickled(found.Agent) || slices.Contains(w.pickled, agent)) {
 				err := fmt.Errorf("the agent in the checkpoint of run %d%s is a pickle, and reading it runs code that is in it: if you trust who wrote it, add --trust", run, in)
 				w.stop(err)

@@ -314,8 +314,8 @@ func SameSpec(ctx context.Context, first, second vector.Plugin, params json.RawM
 	return nil
 }
 
-// otherModel says what differs between the models of two environments, but for rounding and the order of
-// successors; nothing if nothing does.
+// otherModel says what differs between the models of two environments. Rounding and the order of
+// successors do not count. It returns "" if nothing else differs.
 func otherModel(first, second []*mdp.Tabular) string {
 	if reflect.DeepEqual(first, second) {
 		return ""

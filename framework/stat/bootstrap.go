@@ -18,7 +18,7 @@ type Interval struct {
 	Low, High float64 // ends of the interval; NaN where the runs are too few for one, or do not vary
 }
 
-// NewInterval is an interval that has a width. One without would claim certainty, and another run
+// NewInterval is an interval with a width. One without would claim certainty, and another run
 // may still differ: then the ends are NaN.
 func NewInterval(value, low, high float64) Interval {
 	if !(low < high) {
