@@ -82,6 +82,7 @@ var studies = map[string]func(*study) error{
 	"options-development-short": optionsBoard,
 	"options-classic":           optionsBoard,
 	"options-estimators-short":  estimatorsBoard,
+	"options-literature-short":  optionsLiterature,
 	"options-many-brief":        optionsBoard,
 	"options-many-short":        optionsBoard,
 	"options-model-long":        optionsBoard,

@@ -135,50 +135,99 @@ func ofGroup(scores stat.Scores, kinds []string, group int) (out stat.Scores) {
 	return out
 }
 
+// wayMean is a row of a table: the mean over some ways.
+type wayMean struct {
+	name string
+	ways []int
+}
+
 // mapEffects prints the mean of each rule over the kinds of options, and of each kind over the rules.
 func (s *study) mapEffects(kinds []string, scores []stat.Scores, shares []float64) {
-	type row struct {
-		name string
-		ways []int
-	}
-	print := func(title string, rows []row) {
-		var ps []float64
-		var out [][]string
-		for _, r := range rows {
-			mean, share := meanOver(scores, r.ways), 0.0
-			for _, w := range r.ways {
-				share += shares[w] / float64(len(r.ways))
-			}
-			d := minus(mean, scores[0])
-			plain := stratified(stat.Scores{slices.Concat(d...)})
-			ps = append(ps, plain.P)
-			line := []string{r.name, percent(stratified(stat.Scores{slices.Concat(mean...)})), percent(plain), "", fmt.Sprintf("%.0f %%", 100*share)}
-			for g := range mapGroups {
-				line = append(line, points(stat.Mean(slices.Concat(ofGroup(d, kinds, g)...))))
-			}
-			out = append(out, line)
-		}
-		for i, p := range stat.Holm(ps) {
-			out[i][3] = fmt.Sprintf("%.2g", p)
-		}
-		head := []string{title, "score", "difference", "p, Holm", "exploratory"}
-		for _, g := range mapGroups {
-			head = append(head, g.name)
-		}
-		s.table(head, out)
-	}
-	var rules, options []row
+	var rules, options []wayMean
 	for i, w := range optionWays[1:] {
-		rules = append(rules, row{w.name, []int{i + 1}})
+		rules = append(rules, wayMean{w.name, []int{i + 1}})
 	}
 	for r, w := range mapRules {
-		rules = append(rules, row{w.name, crossed(r, -1)})
+		rules = append(rules, wayMean{w.name, crossed(r, -1)})
 	}
 	for o, name := range mapOptions {
-		options = append(options, row{name, crossed(-1, o)})
+		options = append(options, wayMean{name, crossed(-1, o)})
 	}
-	print("rule, mean over kinds of options", rules)
-	print("kind of options, mean over rules", options)
+	s.effectsTable("rule, mean over kinds of options", rules, kinds, scores, shares)
+	s.effectsTable("kind of options, mean over rules", options, kinds, scores, shares)
+}
+
+// effectsTable prints scores, and their differences from the learner on its own, over all tasks and by group.
+func (s *study) effectsTable(title string, rows []wayMean, kinds []string, scores []stat.Scores, shares []float64) {
+	var ps []float64
+	var out [][]string
+	for _, r := range rows {
+		mean, share := meanOver(scores, r.ways), 0.0
+		for _, w := range r.ways {
+			share += shares[w] / float64(len(r.ways))
+		}
+		d := minus(mean, scores[0])
+		plain := stratified(stat.Scores{slices.Concat(d...)})
+		ps = append(ps, plain.P)
+		line := []string{r.name, percent(stratified(stat.Scores{slices.Concat(mean...)})), percent(plain), "", fmt.Sprintf("%.0f %%", 100*share)}
+		for g := range mapGroups {
+			line = append(line, points(stat.Mean(slices.Concat(ofGroup(d, kinds, g)...))))
+		}
+		out = append(out, line)
+	}
+	for i, p := range stat.Holm(ps) {
+		out[i][3] = fmt.Sprintf("%.2g", p)
+	}
+	head := []string{title, "score", "difference", "p, Holm", "exploratory"}
+	for _, g := range mapGroups {
+		head = append(head, g.name)
+	}
+	s.table(head, out)
+}
+
+// literatureWays are the ways of the study options, then two rules with three kinds of options, and four
+// kinds of options with three rules. None is in the study options-map.
+func literatureWays() []way {
+	ways := slices.Clone(optionWays)
+	add := func(rule string, config map[string]any, kind string) {
+		w := way{rule + ", " + kind, map[string]any{"options": []string{kind}}}
+		for key, value := range config {
+			w.config[key] = value
+		}
+		ways = append(ways, w)
+	}
+	for _, rule := range []string{"information-directed", "knowledge-gradient"} {
+		for _, kind := range []string{"drawn-member", "members", "nearest-unknown"} {
+			add(rule, map[string]any{"rule": rule}, kind)
+		}
+	}
+	for _, kind := range []string{"information-gain", "successor-counts", "action-repeats", "random-policies"} {
+		for _, r := range []int{0, 2, 3} { // the rules that draw, and the pairwise one
+			add(mapRules[r].name, mapRules[r].config, kind)
+		}
+	}
+	return ways
+}
+
+// optionsLiterature prints what ways of the literature are better than the learner on its own.
+func optionsLiterature(s *study) error {
+	x := optionsStudies[baseName(s.name)]
+	tasks, err := x.tasks()
+	if err != nil {
+		return err
+	}
+	for _, learner := range x.learners {
+		kinds, scores, shares, err := s.optionScores(learner, x.ways, tasks)
+		if err != nil {
+			return err
+		}
+		var rows []wayMean
+		for i, w := range x.ways[1:] {
+			rows = append(rows, wayMean{w.name, []int{i + 1}})
+		}
+		s.effectsTable(learner, rows, kinds, scores, shares)
+	}
+	return nil
 }
 
 // mapCells prints the mean difference of every rule with every kind of options.
