@@ -33,8 +33,11 @@ var optionsStudies = map[string]struct {
 	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
-	"proposal-classic":    {classicTasks, optionLearners[1:], proposalWays(), 3},
+	"proposal-classic":    {classicTasks, optionLearners, proposalWays(), 20},
 }
+
+// presentDefaults are the studies whose tables were made with the present defaults of the learners.
+var presentDefaults = []string{"options-literature", "options-many", "proposal-classic"}
 
 // optionLearners are the learners of finite tasks that offer options with values in members.
 var optionLearners = []string{"bootstrap-q", "bootstrap-model"}
@@ -158,8 +161,8 @@ func writeOptions(name string) (string, error) {
 			if w.config != nil {
 				a["exploration"] = w.config
 			}
-			if learner == "bootstrap-model" && name != "options-many" && name != "options-literature" {
-				a["params"] = map[string]any{"weight": 1} // the default when the other tables were made
+			if learner == "bootstrap-model" && !slices.Contains(presentDefaults, name) {
+				a["params"] = map[string]any{"weight": 1} // the default when the table was made
 			}
 			agents = append(agents, a)
 		}
