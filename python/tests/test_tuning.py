@@ -176,11 +176,12 @@ def test_a_pipe_is_no_search(tmp_path):
         rlrun.tune(config(), output=tmp_path, progress=False)
 
 
-@pytest.mark.parametrize("name", ["search", "evaluation", "trials.csv"])
+@pytest.mark.parametrize("name", ["search", "evaluation", "trials.csv", "search/00000-0"])
 def test_nothing_is_written_through_a_link(tmp_path, name):
     (tmp_path / "mine").mkdir()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / name).symlink_to(tmp_path / "mine")
+    link = tmp_path / "out" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "mine")
     with pytest.raises(ValueError, match="is a link"):
         rlrun.tune(config(), output=tmp_path / "out", progress=False)
     assert not list((tmp_path / "mine").iterdir())

@@ -155,11 +155,10 @@ def tune(
     """
     config = _config(experiment)
     directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune")))
-    for name in ("search", "evaluation", "trials.csv", "tune.json"):
-        if (directory / name).is_symlink():
-            raise ValueError(
-                f"{directory / name} is a link, and nothing is written through links in an output directory"
-            )
+    own = [directory / name for name in ("search", "evaluation", "trials.csv", "tune.json")]
+    for path in own + [*directory.glob("search/*")]:
+        if path.is_symlink():
+            raise ValueError(f"{path} is a link, and nothing is written through links in an output directory")
     config = _checked("-", _plain(config, directory))
     for key in ("output", "outputs"):
         config.pop(key, None)
