@@ -42,7 +42,8 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 	for _, e := range r.Entries {
 		groups[e.Programs()] = append(groups[e.Programs()], e)
 	}
-	slugs := [2]map[string]string{slugs(meta.Environments), slugs(meta.Agents)}
+	environments, agents := slugs(meta.Environments), slugs(meta.Agents)
+	slug := func(e *Entry) (string, string) { return environments[e.Environment], agents[e.Agent] }
 	needed := 0
 	for _, entries := range groups {
 		needed += (len(entries) + packedRecords - 1) / packedRecords
@@ -55,12 +56,7 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 			if ctx.Err() != nil {
 				return before, before, context.Cause(ctx)
 			}
-			file := RecordsFile{Programs: programs}
-			for i := range part {
-				file.Add(slugs[0][part[i].Environment], slugs[1][part[i].Agent], part[i].Run, part[i].Run)
-			}
-			err := disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, RecordsName(file)+runsExt), func(w io.Writer) error { return copyLines(w, part) })
-			if err != nil {
+			if err := copyTo(dir, RecordsFile{Programs: programs}, part, slug); err != nil {
 				return before, before, err
 			}
 		}
@@ -75,6 +71,46 @@ func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err
 	}
 	left, err := RecordFiles(dir)
 	return before, len(left), err
+}
+
+// Divide moves those records of a file in dir/runs that are as asked to to/runs, a file for each environment and agent, and
+// the others to a file beside it. Wherever it is interrupted, every record is in a file.
+func Divide(name, to string, moves func(Entry) bool) error {
+	entries, err := FileEntries(name)
+	if err != nil {
+		return err
+	}
+	moved, kept := map[Key][]Entry{}, []Entry{}
+	for _, e := range entries {
+		if cell := (Key{Environment: e.Environment, Agent: e.Agent}); moves(e) {
+			moved[cell] = append(moved[cell], e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	of, _ := ParseRecordsName(name)
+	file := RecordsFile{Shard: of.Shard, Shards: of.Shards, Programs: of.Programs}
+	slug := func(e *Entry) (string, string) { return Slug(e.Environment), Slug(e.Agent) }
+	for _, part := range moved {
+		if err := copyTo(to, file, part, slug); err != nil {
+			return err
+		}
+	}
+	if len(kept) > 0 {
+		if err := copyTo(filepath.Dir(filepath.Dir(name)), file, kept, slug); err != nil {
+			return err
+		}
+	}
+	return os.Remove(name)
+}
+
+// copyTo writes entries to a new file in dir/runs. file says what they have in common, and slugs names environment and agent.
+func copyTo(dir string, file RecordsFile, entries []Entry, slugs func(*Entry) (environment, agent string)) error {
+	for i := range entries {
+		environment, agent := slugs(&entries[i])
+		file.Add(environment, agent, entries[i].Run, entries[i].Run)
+	}
+	return disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, RecordsName(file)+runsExt), func(w io.Writer) error { return copyLines(w, entries) })
 }
 
 // slugs returns the slug of each label.

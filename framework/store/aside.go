@@ -22,8 +22,10 @@ const asideDir = "removed"
 // aside says which files of records move as agents and environments leave the config or come
 // back to it.
 type aside struct {
-	out, back []string     // to asideDir, and from there
-	left      map[kind]int // how many records of a kind are in asideDir then
+	out, back []string        // to asideDir, and from there
+	divide    []string        // of which a part moves to asideDir
+	gone      func(kind) bool // whether records of a kind move to asideDir
+	left      map[kind]int    // how many records of a kind are in asideDir then
 }
 
 // kind is what a record is of, apart from its run.
@@ -54,20 +56,22 @@ func (c *contents) regroup(ctx context.Context, p *plan.Plan) (*result.Runs, err
 	if err != nil {
 		return nil, err
 	}
-	c.aside.left = map[kind]int{}
+	c.aside.left, c.aside.gone = map[kind]int{}, func(k kind) bool { return has(before, k) && !has(p, k) }
 	var files []string
 	for _, name := range all {
-		kinds, gone, err := kindsOf(name, func(k kind) bool { return has(before, k) && !has(p, k) })
+		kinds, gone, err := kindsOf(name, c.aside.gone)
 		switch {
 		case err != nil:
 			return nil, err
 		case gone == 0:
 			files = append(files, name)
 			continue
-		case gone < len(kinds):
-			return nil, fmt.Errorf("%s holds records of agents or environments that the config has and of others: pack the records with rlrun compact %s, and resume", name, c.dir.Path)
+		case len(kinds) > 1: // compact, or a shard, has packed it
+			c.aside.divide, files = append(c.aside.divide, name), append(files, name)
+			maps.DeleteFunc(kinds, func(k kind, _ int) bool { return !c.aside.gone(k) })
+		default:
+			c.aside.out = append(c.aside.out, name)
 		}
-		c.aside.out = append(c.aside.out, name)
 		c.aside.add(kinds)
 	}
 	identities := p.Identities()
@@ -85,15 +89,20 @@ func (c *contents) regroup(ctx context.Context, p *plan.Plan) (*result.Runs, err
 		}
 	}
 	runs, err := result.OpenFiles(ctx, files)
+	if err == nil {
+		runs.Entries = slices.DeleteFunc(runs.Entries, func(e result.Entry) bool { return c.aside.gone(kindOf(e)) })
+	}
 	return runs, Blame(p, err)
 }
+
+func kindOf(e result.Entry) kind { return kind{e.Environment, e.Agent, e.Experiment} }
 
 // kindsOf counts the records in a file, and the kinds among them that are as asked.
 func kindsOf(name string, is func(kind) bool) (kinds map[kind]int, n int, err error) {
 	entries, err := result.FileEntries(name)
 	kinds = map[kind]int{}
 	for _, e := range entries {
-		kinds[kind{e.Environment, e.Agent, e.Experiment}]++
+		kinds[kindOf(e)]++
 	}
 	for k := range kinds {
 		if is(k) {
@@ -126,6 +135,21 @@ func (a *aside) notes() []string {
 		pairs = append(pairs[:5], fmt.Sprintf("%d more", more))
 	}
 	return []string{fmt.Sprintf("%d records are not of the config as it is now and are left out (%s); they are kept in %s/", n, strings.Join(pairs, ", "), asideDir)}
+}
+
+// setAside moves records to asideDir.
+func (c *contents) setAside() error {
+	to := c.dir.aside()
+	for _, name := range c.aside.divide {
+		err := disk.MkdirAll(to.fileSystem(), to.path("runs"))
+		if err == nil {
+			err = result.Divide(name, to.Path, func(e result.Entry) bool { return c.aside.gone(kindOf(e)) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return to.takeAll(c.aside.out)
 }
 
 // takeAll moves files of records into the directory.

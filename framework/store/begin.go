@@ -72,11 +72,11 @@ func (e *Experiment) Begin(ctx context.Context, s *Session, existing Existing) (
 // makeRoom removes what was made from records if there will be more or fewer of them, and sets
 // those aside that are none of the plan's.
 func (c *contents) makeRoom(p *plan.Plan, done Done) error {
-	if len(c.aside.out) > 0 {
+	if len(c.aside.out)+len(c.aside.divide) > 0 {
 		if err := c.dir.RemoveMade(c.config); err != nil {
 			return err
 		}
-		return c.dir.aside().takeAll(c.aside.out)
+		return c.setAside()
 	}
 	if len(c.aside.back) > 0 || done.left(p) {
 		return c.dir.RemoveMade(p)
