@@ -3,10 +3,14 @@
 package tables
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/output"
@@ -138,6 +142,8 @@ func writeTables(f tableFile) func(*output.Results, string) ([]string, error) {
 		add("curves", func(w io.Writer) error { return f.curves(w, ofRecords(s, curveRows)) })
 		if len(s.Summary.Choices) > 0 {
 			add("decisions", func(w io.Writer) error { return f.decisions(w, ofRecords(s, decisionRows)) })
+		} else if gone := os.Remove(filepath.Join(directory, "decisions"+f.extension)); err == nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = gone // those of an earlier export
 		}
 		return files, err
 	}

@@ -87,7 +87,11 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 	if err != nil {
 		return err
 	}
-	if out == filepath.Join(dir, output.ExportDir) {
+	if absolute, err := filepath.Abs(dir); err != nil {
+		return err
+	} else if to, err := filepath.Abs(out); err != nil {
+		return err
+	} else if in, err := filepath.Rel(absolute, to); err == nil && filepath.IsLocal(in) {
 		if err := r.Dir.CheckLinks(); err != nil {
 			return err
 		}
