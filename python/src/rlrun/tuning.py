@@ -156,7 +156,7 @@ def tune(
     config = _config(experiment)
     directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune")))
     own = [directory / name for name in ("search", "evaluation", "trials.csv", "tune.json")]
-    for path in own + [*directory.glob("search/*")]:
+    for path in [*own, *directory.glob("search/*")]:
         if path.is_symlink():
             raise ValueError(f"{path} is a link, and nothing is written through links in an output directory")
     config = _checked("-", _plain(config, directory))
