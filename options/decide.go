@@ -76,7 +76,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 		best := c.best(d)
 		dec.Delta, dec.P, dec.Advantage, dec.Other = best.Delta, best.P, best.Advantage, best.Option
 		if best.Option >= 0 && best.Option < n { // the greedy option is held as long as the other would have been
-			dec.Hold, dec.Share = p.hold(best.Option), d.share(p, p.cost(best.Option))
+			dec.Hold, dec.Share = d.Trial(p, best.Option)
 		}
 		switch {
 		case best.Advantage <= 0:
@@ -86,13 +86,23 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 			dec.Advantage = 0
 		}
 	}
-	if i := dec.Choice - len(p.Arms); i >= 0 {
-		steps := int(math.Ceil(p.Pairs[i].Steps))
-		dec.Hold, dec.Capped, dec.Share = steps, false, d.share(p, steps)
+	if dec.Choice >= len(p.Arms) {
+		dec.Capped = false
+		dec.Hold, dec.Share = d.Trial(p, dec.Choice)
 	} else {
 		dec.Option = p.Arms[dec.Choice].Name
 	}
 	return dec, nil
+}
+
+// Trial returns for how many steps option x is held if it is chosen, and ρ, the share of the horizon left that counts
+// as exploration then.
+func (d *Decider) Trial(p *Problem, x int) (hold int, share float64) {
+	if i := x - len(p.Arms); i >= 0 {
+		steps := int(math.Ceil(p.Pairs[i].Steps))
+		return steps, d.share(p, steps)
+	}
+	return p.hold(x), d.share(p, p.cost(x))
 }
 
 // share returns ρ, the share of the horizon left that a number of steps takes.

@@ -137,6 +137,8 @@ type Explorer interface {
 	// Decisions returns the log of the lane's run. The slice belongs to the caller
 	// once the run is over.
 	Decisions(lane int) []result.Decision
+	// Offered returns the options of the lane's last decision. It is to be called before the next step.
+	Offered(lane int) []Offered
 }
 
 type explorer struct {
@@ -700,6 +702,22 @@ func (a *explorer) Exploration(lane int) (explored, hold int) {
 
 // Decisions implements Explorer.
 func (a *explorer) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
+
+// Offered implements Explorer.
+func (a *explorer) Offered(lane int) []Offered {
+	p := &a.problems[lane]
+	list := make([]Offered, p.NumOptions())
+	for x := range list {
+		o := &list[x]
+		o.Name, o.Greedy = p.Name(x), x == p.Greedy
+		if k := len(p.Values) / len(p.Arms); x < len(p.Arms) {
+			o.Values = slices.Clone(p.Values[x*k : (x+1)*k])
+		}
+		o.Gain, o.Cost = terms(p, x)
+		o.Hold, o.Share = a.decider.Trial(p, x)
+	}
+	return list
+}
 
 // Close implements vector.Agent.
 func (a *explorer) Close() error { return errors.Join(a.agent.Close(), a.config.Close()) }

@@ -2,8 +2,10 @@ package explore
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -45,22 +47,41 @@ func (l *decisions) next() bool {
 // mostLeads is the largest number of members whose leads are kept.
 const mostLeads = 64
 
+// Offered is an option of a decision, as the rule saw it.
+type Offered struct {
+	Name   string    `json:"name"`
+	Greedy bool      `json:"greedy,omitempty"`
+	Values []float64 `json:"values,omitempty"` // per step, in each member; none of a pair
+	// Gain and Cost are E D⁺ and E D⁻, D being by how much the option is better than the greedy one in a
+	// member; of a pair its gain and cost, which are sums of rewards.
+	Gain  float64 `json:"gain"`
+	Cost  float64 `json:"cost"`
+	Hold  int     `json:"hold"`  // T, for which it is held if it is chosen
+	Share float64 `json:"share"` // ρ, the share of the horizon that this takes
+}
+
+// terms returns Gain and Cost of option x.
+func terms(p *options.Problem, x int) (gain, cost float64) {
+	if i := x - len(p.Arms); i >= 0 {
+		return p.Pairs[i].Gain, p.Pairs[i].Cost
+	}
+	leads := p.Leads(x)
+	n := float64(len(leads))
+	for _, lead := range leads {
+		gain += max(0, lead) / n
+		cost += max(0, -lead) / n
+	}
+	return gain, cost
+}
+
 func (l *decisions) add(d options.Decision, p *options.Problem, episode, state int, numbers []options.Number) {
 	x := result.Compared{Numbers: numbersText(numbers)}
 	if d.Other >= 0 {
 		x.Other = p.Name(d.Other)
+		x.Gain, x.Cost = terms(p, d.Other)
 	}
-	leads := p.Leads(d.Other)
-	for k, lead := range leads {
-		n := float64(len(leads))
-		x.Gain += max(0, lead) / n
-		x.Cost += max(0, -lead) / n
-		if len(leads) <= mostLeads {
-			if k > 0 {
-				x.Leads += " "
-			}
-			x.Leads += strconv.FormatFloat(lead, 'g', 3, 64)
-		}
+	if leads := p.Leads(d.Other); len(leads) <= mostLeads {
+		x.Leads = strings.Join(each.Of(leads, func(lead float64) string { return strconv.FormatFloat(lead, 'g', 3, 64) }), " ")
 	}
 	if d.Other >= len(p.Arms) {
 		x.Gain, x.Cost = d.Delta, d.Delta-d.Advantage

@@ -27,8 +27,8 @@ func (a *explorer) of() snapshot.Of {
 		theirs += ", options of " + s.File
 	}
 	task := fmt.Sprintf("%d states, %d actions, observations of %d numbers", a.finite.states, a.finite.actions, a.lanes[0].series.width)
-	return snapshot.Of{{Name: "task", Value: task}, {Name: "exploration", Value: fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, mean %t, log %d",
-		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Mean, c.Log) + theirs}}
+	return snapshot.Of{{Name: "task", Value: task}, {Name: "exploration", Value: fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, mean %t",
+		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Mean) + theirs}}
 }
 
 // save implements AgentAbilities.Save.
@@ -58,6 +58,6 @@ func (a *explorer) load(ctx context.Context, i int, state []byte) error {
 		return err
 	}
 	a.lanes[i] = *s.lane
-	a.lanes[i].rng = rand.New(&a.lanes[i].pcg)
+	a.lanes[i].rng, a.lanes[i].log.most = rand.New(&a.lanes[i].pcg), a.config.Log
 	return nil
 }

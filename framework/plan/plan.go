@@ -41,6 +41,17 @@ func (p *Plan) Key(c Cell) result.Key {
 	return result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}
 }
 
+// PluginNames returns what the components call their plugins.
+func (p *Plan) PluginNames() (names []string) {
+	for _, comp := range slices.Concat(p.Environments, p.Agents) {
+		names = append(names, comp.Plugin)
+		for _, part := range comp.Parts() {
+			names = append(names, part.Plugin)
+		}
+	}
+	return names
+}
+
 // Meta returns what statistics need to know of the plan.
 func (p *Plan) Meta() result.Meta {
 	m := result.Meta{

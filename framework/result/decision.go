@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -46,6 +47,13 @@ var DecisionColumns = []string{"step", "episode", "state", "option", "explore", 
 func (d *Decision) Fields() []any {
 	return []any{&d.Step, &d.Episode, &d.State, &d.Option, &d.Explore, &d.Hold, &d.Capped, &d.Delta, &d.P, &d.Share, &d.Advantage,
 		&d.Action, &d.Other, &d.Greedy, &d.Gain, &d.Cost, &d.Leads, &d.Numbers}
+}
+
+// Same reports whether two decisions have the same record.
+func (d *Decision) Same(other *Decision) bool {
+	one, err := json.Marshal(d)
+	two, errTwo := json.Marshal(other)
+	return err == nil && errTwo == nil && bytes.Equal(one, two)
 }
 
 // MarshalJSONTo writes numbers that are not finite as null.

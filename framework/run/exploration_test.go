@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -195,4 +196,54 @@ func recordsOf(t *testing.T, p *plan.Plan, open Opener) (lines []string) {
 		t.Fatal(fmt.Errorf("no records in %s", dir))
 	}
 	return lines
+}
+
+// Playing a run again shows all options of a decision, also of one that was not kept, and finds out a run that takes
+// another course.
+func TestExplain(t *testing.T) {
+	p := explorations(t, func(c *plan.Config) { c.Record.Decisions = new(3) })
+	plugins := opening(exploring)
+	dir := t.TempDir()
+	must.Do(t, runPlan(t.Context(), p, runOptions{Dir: dir, Open: exploring}))
+	explained := 0
+	for r, err := range result.ReadRecords(dir) {
+		key, kept := r.Key(), r.Decisions
+		if err != nil || key.Run != 1 || len(kept) < 2 {
+			continue
+		}
+		explained++
+		d, offered, err := Explain(t.Context(), p, plugins, false, key, p.Config.Steps, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Step < kept[len(kept)-1].Step || len(offered) < 2 {
+			t.Errorf("%s: the last decision is after step %d, and has options %+v", key.Agent, d.Step, offered)
+		}
+		d, offered, err = Explain(t.Context(), p, plugins, false, key, kept[1].Step, kept)
+		if err != nil || !d.Same(&kept[1]) {
+			t.Fatalf("%s: %+v and %v, want %+v", key.Agent, d, err, kept[1])
+		}
+		for _, o := range offered {
+			if o.Name == d.Other && (o.Gain != d.Gain || o.Cost != d.Cost) || o.Name == d.Option && !o.Greedy && (o.Hold != d.Hold || o.Share != d.Share) {
+				t.Errorf("%s: option %+v of %+v", key.Agent, o, d)
+			}
+			if mean := mean(o.Values); o.Greedy && math.Abs(mean-d.Greedy) > 1e-12 {
+				t.Errorf("%s: the mean of the greedy option is %v, was %v", key.Agent, mean, d.Greedy)
+			}
+		}
+		kept[0].Delta++
+		if _, _, err = Explain(t.Context(), p, plugins, false, key, kept[1].Step, kept); err == nil || !strings.Contains(err.Error(), "its decision after 0 steps is another one than was recorded") {
+			t.Errorf("another record: %v", err)
+		}
+	}
+	if explained < 6 {
+		t.Errorf("%d agents were explained", explained)
+	}
+}
+
+func mean(values []float64) (m float64) {
+	for _, v := range values {
+		m += v / float64(len(values))
+	}
+	return m
 }

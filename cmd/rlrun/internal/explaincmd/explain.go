@@ -2,16 +2,20 @@
 package explaincmd
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/run"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
@@ -21,22 +25,28 @@ import (
 )
 
 // New returns the command rlrun explain.
-func New(*host.App) *cobra.Command {
+func New(app *host.App) *cobra.Command {
 	var which struct {
 		environment, agent string
 		run, step          int
 	}
-	var asJSON bool
+	var asJSON, recorded bool
 	cmd := &cobra.Command{
 		Use:   "explain DIR --agent A [--environment E] [--run R] [--step N]",
 		Short: "Explain a decision of the host: why it explored, or not",
 		Long: `Explain a decision of the host in a run whose agent has the key exploration: the
-options that were compared, by how much the best of the others is better in each member,
-the terms of the threshold, and why it explored or did not. It only reads the records,
-which keep some decisions of each run (record.decisions). It shows the last one that
-was kept up to the step.
+options with their values in the members, the terms of the threshold, and why it
+explored or did not.
 
---json prints the decision with the columns of decisions.csv (docs/exploration.md).`,
+Records keep some decisions of each run (record.decisions), and of each of these the
+greedy option and the best of the others. So the run is played again, up to the step,
+which writes nothing. Its decisions must be those that were recorded. Where they are not,
+or the run cannot be played again, the last recorded decision up to the step is shown, and
+why the other options are not known. Programs that are not rlrun's are started with --trust.
+
+--json prints the decision with the columns of decisions.csv (docs/exploration.md), and
+its options as the list options: name, greedy, values (in the members), gain, cost, hold
+(T) and share (ρ).`,
 		Example: "  rlrun explain results/explore --agent 'the host decides' --run 3 --step 200",
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,6 +62,10 @@ was kept up to the step.
 			if key.Agent, err = label("agent", which.agent, meta.Agents, meta.AgentPlugins); err != nil {
 				return err
 			}
+			exploration := p.Plan.Agents[slices.Index(meta.Agents, key.Agent)].Exploration
+			if exploration == nil {
+				return fmt.Errorf("no decisions of %s were kept: the host decides for agents with the key exploration", key.Agent)
+			}
 			for r, err := range result.ReadRecords(args[0]) {
 				if err != nil {
 					return err
@@ -59,20 +73,31 @@ was kept up to the step.
 				if r.Key() != key || r.Status != result.OK {
 					continue
 				}
-				d := last(r.Decisions, which.step)
+				x := explained{Decision: last(r.Decisions, which.step)}
+				var unknown error // why there are no options
+				if !recorded && which.step >= 0 {
+					var again result.Decision
+					if again, x.Options, unknown = replay(app, cmd, args[0], p.Plan, key, which.step, r.Decisions); unknown == nil {
+						x.compared, x.Decision = x.Decision != nil, &again
+					} else if cause := context.Cause(cmd.Context()); cause != nil {
+						return cause
+					}
+				}
 				switch {
-				case d == nil && len(r.Decisions) > 0:
+				case x.Decision == nil && len(r.Decisions) > 0:
 					return cli.Usagef("the first decision that was kept of run %d is at step %d", key.Run, r.Decisions[0].Step)
-				case d == nil:
-					return fmt.Errorf("no decisions of %s were kept: the host decides for agents with the key exploration, and record.decisions says how many are kept", key.Agent)
-				case asJSON:
-					return cli.WriteJSON(cmd.OutOrStdout(), d)
+				case x.Decision == nil && unknown != nil:
+					return fmt.Errorf("no decisions of %s were kept (record.decisions), and its run cannot be played again: %w", key.Agent, unknown)
+				case x.Decision == nil:
+					return fmt.Errorf("no decisions of %s were kept: record.decisions says how many are kept", key.Agent)
 				}
-				rule := ""
-				if x := p.Plan.Agents[slices.Index(meta.Agents, key.Agent)].Exploration; x != nil {
-					rule = x.Rule
+				if unknown != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: only what was recorded is shown, as the run cannot be played again: %v\n", unknown)
 				}
-				explain(cmd.OutOrStdout(), key, d, which.step, rule)
+				if asJSON {
+					return cli.WriteJSON(cmd.OutOrStdout(), x)
+				}
+				x.explain(cmd.OutOrStdout(), key, which.step, exploration.Rule)
 				return nil
 			}
 			return fmt.Errorf("there is no record of run %d of %s in %s", key.Run, key.Agent, key.Environment)
@@ -84,8 +109,43 @@ was kept up to the step.
 	f.StringVar(&which.agent, "agent", "", "`LABEL` of the agent, its beginning, or its plugin; may be left out if there is one")
 	f.IntVar(&which.run, "run", 0, "`NUMBER` of the run, from 0")
 	f.IntVar(&which.step, "step", 0, "a `NUMBER` of steps; the last decision up to it is explained")
+	f.BoolVar(&recorded, "recorded", false, "do not play the run again: show only what was recorded")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
+	app.ReplaceFlag(f)
+	app.TrustFlag(f)
 	return cmd
+}
+
+// explained is a decision with its options, none if they are not known.
+type explained struct {
+	*result.Decision
+	Options  []explore.Offered `json:"options,omitempty"`
+	compared bool              // with recorded decisions
+}
+
+// replay plays a run of a results directory again, up to a step.
+func replay(app *host.App, cmd *cobra.Command, dir string, p *plan.Plan, key result.Key, step int, kept []result.Decision) (d result.Decision, offered []explore.Offered, err error) {
+	plugins, err := app.Catalogue()
+	if err == nil {
+		err = plugins.Configure(p.Config)
+	}
+	if err == nil {
+		err = plugins.UseLock("", "-")
+	}
+	if err == nil {
+		err = app.ApplyReplacements(plugins, "the config", p.PluginNames())
+	}
+	if err != nil {
+		return d, nil, err
+	}
+	plugins.From(dir)
+	said := cli.Announce(cmd.ErrOrStderr(), 2*time.Second, fmt.Sprintf("playing run %d again, up to step %d; --recorded shows what was recorded at once", key.Run, step))
+	defer said()
+	err = cli.Abandon(cmd.Context(), func() (err error) {
+		d, offered, err = run.Explain(cmd.Context(), p, plugins, app.Trust, key, step, kept)
+		return err
+	})
+	return d, offered, err
 }
 
 // label returns the label that a flag means: the one of this name, or the only one that begins
@@ -126,14 +186,19 @@ func last(decisions []result.Decision, step int) (d *result.Decision) {
 	return d
 }
 
-func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule string) {
+func (x *explained) explain(w io.Writer, key result.Key, step int, rule string) {
+	d := x.Decision
 	fmt.Fprintf(w, "%s in %s, run %d: the decision after %d steps, in episode %d", key.Agent, key.Environment, key.Run, d.Step, d.Episode)
 	if d.State >= 0 {
 		fmt.Fprintf(w, " and state %d", d.State)
 	}
 	fmt.Fprintln(w, ".")
 	if d.Step != step {
-		fmt.Fprintf(w, "It is the last one up to step %d that was kept.\n", step)
+		kept := ""
+		if x.Options == nil {
+			kept = " that was kept"
+		}
+		fmt.Fprintf(w, "It is the last one up to step %d%s.\n", step, kept)
 	}
 	row := func(name, value, meaning string) {
 		fmt.Fprintf(w, "  %-10s %-12s %s\n", name, value, meaning)
@@ -171,10 +236,44 @@ func explain(w io.Writer, key result.Key, d *result.Decision, step int, rule str
 		name, value, _ := strings.Cut(x, "=")
 		row(name, value, "what the rule logged")
 	}
-	if d.Leads != "" {
+	switch {
+	case x.Options != nil:
+		x.options(w)
+	case d.Leads != "":
 		fmt.Fprintf(w, "\nBetter than the greedy option by, in each member:\n  %s\n", d.Leads)
 	}
 	fmt.Fprintf(w, "\n%s\n", reason(d, rule))
+}
+
+// options prints a table of all options.
+func (x *explained) options(w io.Writer) {
+	fmt.Fprintln(w, "\nAll options, and the value per step of each in every member:")
+	rows := [][]string{{"", "option", "mean", "gain", "cost", "T", "ρ", "in the members"}}
+	for _, o := range x.Options {
+		mean, values, chosen := "", "", ""
+		if n := float64(len(o.Values)); n > 0 {
+			sum := 0.0
+			for _, v := range o.Values {
+				sum += v
+				values += fmt.Sprintf(" %.3g", v)
+			}
+			mean = fmt.Sprintf("%.4g", sum/n)
+		}
+		if o.Name == x.Option {
+			chosen = "*"
+		}
+		row := []string{chosen, o.Name, mean, fmt.Sprintf("%.4g", o.Gain), fmt.Sprintf("%.4g", o.Cost), strconv.Itoa(o.Hold), fmt.Sprintf("%.4g", o.Share), strings.TrimSpace(values)}
+		if o.Greedy {
+			row[3], row[4], row[5], row[6] = "", "", "", ""
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprint(w, cli.Columns(rows))
+	same := "made the same decisions as were recorded"
+	if !x.compared {
+		same = "no decision up to there was recorded to compare it with"
+	}
+	fmt.Fprintf(w, "* is chosen. The run was played again up to this decision, and %s.\n", same)
 }
 
 // anothers reports whether a rule is of a plugin.

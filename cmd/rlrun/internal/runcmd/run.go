@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -279,7 +278,7 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*r
 	if err := plugins.UseLock(o.lock, name); err != nil {
 		return nil, err
 	}
-	if err := app.ApplyReplacements(plugins, "the config", pluginNames(p)); err != nil {
+	if err := app.ApplyReplacements(plugins, "the config", p.PluginNames()); err != nil {
 		return nil, err
 	}
 	if o.from != "" {
@@ -334,17 +333,6 @@ func (o *runOptions) existing() store.Existing {
 		return store.Overwrite
 	}
 	return store.Refuse
-}
-
-// pluginNames returns what the components of a plan call their plugins.
-func pluginNames(p *plan.Plan) (names []string) {
-	for _, comp := range slices.Concat(p.Environments, p.Agents) {
-		names = append(names, comp.Plugin)
-		for _, part := range comp.Parts() {
-			names = append(names, part.Plugin)
-		}
-	}
-	return names
 }
 
 // write makes the outputs of an experiment, and says so if it takes long.
