@@ -1,22 +1,34 @@
 package options
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // SuccessorCounts goes, by the shortest way that was seen, to the state whose successor representation has the least norm, which was
-// visited least by it (Machado, Bellemare & Bowling 2020). The representation is (I − γP̂)⁻¹, where P̂ has n(s,s')/(n(s)+1).
+// visited least by it (Machado, Bellemare & Bowling 2020), and takes the action there that was tried least. The representation is
+// (I − γP̂)⁻¹, where P̂ has n(s,s')/(n(s)+1).
 var SuccessorCounts = NamedSource{
 	Name: "successor-counts",
-	Doc:  "the shortest way that was seen to the state of the least successor representation",
+	Doc:  "the shortest way that was seen to the state of the least successor representation; from there, the action tried least",
 	Make: func(x *Experience) ([]DeclaredOption, error) {
 		g := newGraph(x)
 		norms := g.successors(x, successorDiscount)
 		if norms == nil {
 			return nil, nil
 		}
-		return offered(g.to("to the least counted", []int{g.seen[floats.MinIdx(norms)]})), nil
+		goal := g.seen[floats.MinIdx(norms)]
+		o, tried := g.to("to the least counted", []int{goal}), make([]int, x.Actions)
+		for _, t := range x.Seen {
+			if t.State == goal {
+				tried[t.Action] += t.Count
+			}
+		}
+		o.act(goal, slices.Index(tried, slices.Min(tried)))
+		o.End[goal] = 1
+		return offered(o), nil
 	},
 }
 

@@ -23,7 +23,7 @@ var optionsStudies = map[string]struct {
 	"options-development": {optionFamilies(families.Development, 400, 3), optionLearners, optionWays, 1},
 	"options-fewer":       {optionFamilies(families.Test, 104, 2), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-literature":  {withoutManyArms(optionFamilies(families.Test, 178, 4)), optionLearners, literatureWays(), 1},
-	"options-many":        {withoutManyArms(optionFamilies(families.Test, 162, 16)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-many":        {withoutManyArms(optionFamilies(families.Test, 162, 16)), optionLearners, optionWays, 1},
 	"options-map":         {withoutManyArms(mapTasks), optionLearners, mapWays(), 1},
 	"options-more":        {optionFamilies(families.Test, 95, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
