@@ -30,14 +30,14 @@ var optionsStudies = map[string]struct {
 	"options-classic":     {withTaxi(classicTasks), optionLearners, optionWays, 3},
 	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
 	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], []way{optionWays[0], optionWays[2]}, 1},
-	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
+	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, optionWays, 1},
 	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
 	"proposal-classic":    {classicTasks, optionLearners, proposalWays(), 20},
 }
 
 // presentDefaults are the studies whose tables were made with the present defaults of the learners.
-var presentDefaults = []string{"options-literature", "options-many", "proposal-classic"}
+var presentDefaults = []string{"options-literature", "options-many", "options-wider", "proposal-classic"}
 
 // optionLearners are the learners of finite tasks that offer options with values in members.
 var optionLearners = []string{"bootstrap-q", "bootstrap-model"}
