@@ -395,4 +395,8 @@ func (s *study) optionsTable(learner string, ways []way, kinds []string, scores 
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
+	if last := len(ways) - 1; last > 1 {
+		t := overTasks(minus(scores[last], scores[last-1]))
+		fmt.Fprintf(s.w, "%s less %s: %s, p = %.2g.\n\n", ways[last].name, ways[last-1].name, percent(t), t.P)
+	}
 }
