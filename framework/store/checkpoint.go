@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plan"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Checkpoints are those of the runs of a cell. A run has a directory, and a checkpoint is a file there, STEP.checkpoint:
@@ -130,14 +131,17 @@ func (k *Checkpoints) Read(run int) (c *loop.Checkpoint, err error) {
 				return c, err
 			}
 		}
-		err = errors.Join(err, fmt.Errorf("%s %w", path, e))
+		err = errors.Join(err, fmt.Errorf("%s %w", path, inputfile.Cause(e)))
 	}
 	return nil, err
 }
 
+// mostCheckpoint is the largest checkpoint that is read, in bytes: an agent and the actions of its run.
+const mostCheckpoint = 4 << 30
+
 // readCheckpoint returns what the checksum of a file is of.
 func readCheckpoint(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, mostCheckpoint)
 	end := len(data) - sha256.Size
 	if err == nil && (end < 0 || sha256.Sum256(data[:end]) != [sha256.Size]byte(data[end:])) {
 		err = errors.New("is damaged")

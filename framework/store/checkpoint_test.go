@@ -57,6 +57,10 @@ func TestCheckpoints(t *testing.T) {
 			}
 		}
 	}
+	must.Do(t, os.Truncate(last, 1<<42)) // it takes no room
+	if err := same(200); err == nil || !strings.Contains(err.Error(), "1000.checkpoint is larger than") {
+		t.Fatal(err)
+	}
 	if c, err := checkpointed(t, d, "b").Read(3); c != nil || err == nil || !strings.Contains(err.Error(), "of other programs") {
 		t.Errorf("of another program: %v, %v", c, err)
 	}

@@ -3,7 +3,9 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"net/url"
@@ -120,11 +122,7 @@ func WriteComparisons(path string, r *compare.Result) (err error) {
 		return err
 	}
 	return disk.ReplaceDatabase(path, func(temporary string) error {
-		old, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(temporary, old, 0) // which exists
-		}
-		if err != nil {
+		if err := copyFile(temporary, path); err != nil {
 			return err
 		}
 		return fill(temporary, "DROP TABLE IF EXISTS comparisons; CREATE TABLE comparisons ("+compare.Schema()+")", func(in *inserter) error {
@@ -134,6 +132,21 @@ func WriteComparisons(path string, r *compare.Result) (err error) {
 			return nil
 		})
 	})
+}
+
+// copyFile writes the file at path, which may be somebody else's, over the file temporary.
+func copyFile(temporary, path string) error {
+	in, err := inputfile.Open(path, 16*inputfile.GiB)
+	if err != nil {
+		return inputfile.Cause(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(temporary, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // fill changes the schema of a database and adds rows. The file is renamed when it is whole, so

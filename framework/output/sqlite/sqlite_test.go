@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework/output/outputtest"
 	"github.com/rlrun/rlrun/framework/output/sqlite"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/internal/must"
 )
 
@@ -145,6 +146,10 @@ func TestComparisons(t *testing.T) {
 	}
 	if err := sqlite.WriteComparisons(filepath.Join(t.TempDir(), "none.db"), comparisons()); err == nil {
 		t.Error("writes into a database that is not there")
+	}
+	must.Do(t, os.Truncate(path, 1<<42)) // it takes no room
+	if err := sqlite.WriteComparisons(path, comparisons()); !errors.Is(err, inputfile.ErrTooLarge) {
+		t.Errorf("of a database of 4 TiB: %v", err)
 	}
 }
 
