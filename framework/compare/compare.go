@@ -328,9 +328,6 @@ func (c *comparer) compare(pairs [][2]int) error {
 			case !p.paired:
 				one.Reason = p.why
 			}
-			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && ma.Episodes == mb.Episodes && !slices.Equal(ma.Windows(c.Config.Metric), mb.Windows(c.Config.Metric)) {
-				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the %s at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, ma.Axis(), ErrOtherGrid)
-			}
 			c.note(p.notes)
 			if p, ok := tukey[pair]; ok {
 				one.Tukey = p
@@ -455,12 +452,32 @@ type pairing struct {
 	notes  []string // what a reader should know
 }
 
+// meansOther says what differs between two experiments on which the value of a run depends, whatever the agent does; "" if
+// nothing does. A budget is a part of the task, of which pairing tells.
+func (c *comparer) meansOther(a, b *Input, sa, sb Stream) string {
+	ma, mb := &a.Summary.Meta, &b.Summary.Meta
+	switch m := c.Config.Metric; {
+	case m == result.DiscountedReturn && sa.Discount != sb.Discount:
+		return fmt.Sprintf("discount (%v and %v)", sa.Discount, sb.Discount)
+	case m == result.EvaluationReturn && sa.Limit != sb.Limit:
+		return fmt.Sprintf("evaluate.limit (%d and %d)", sa.Limit, sb.Limit)
+	case m == result.EvaluationReward && sa.Evaluated != sb.Evaluated:
+		return fmt.Sprintf("evaluate.steps (%d and %d)", sa.Evaluated, sb.Evaluated)
+	case ma.Steps == mb.Steps && ma.Episodes == mb.Episodes && !slices.Equal(ma.Windows(m), mb.Windows(m)):
+		return "the " + ma.Axis() + " at which it is recorded"
+	}
+	return ""
+}
+
 // pairing refuses runs that are neither paired nor independent. It leaves out pairs of runs that
 // did not have the same program as environment.
 func (c *comparer) pairing(env string, agents [2]int) (p pairing, err error) {
 	a, b := &c.Agents[agents[0]], &c.Agents[agents[1]]
 	p.x, p.y = c.values[cell{env, agents[0]}], c.values[cell{env, agents[1]}]
 	sa, sb := a.input.Streams[env], b.input.Streams[env]
+	if by := c.meansOther(a.input, b.input, sa, sb); by != "" {
+		return p, fmt.Errorf("%s: %s and %s: a run's value of %s depends on %s, and these differ: %w", env, a.Label, b.Label, c.Config.Metric, by, ErrOtherGrid)
+	}
 	x, y, code := sameProgram(a.input, b.input, p.x, p.y)
 	p.why = sa.differs(sb)
 	d, _, _ := pair(x, y)

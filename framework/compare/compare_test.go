@@ -149,6 +149,35 @@ func TestOtherRecordedSteps(t *testing.T) {
 	}
 }
 
+// A discounted return of another discount is another metric, and so is an evaluation that is cut off elsewhere. It is so
+// also of independent runs.
+func TestOtherMeaning(t *testing.T) {
+	for _, tt := range []struct {
+		metric result.Metric
+		set    func(*Stream)
+		says   string
+	}{
+		{result.DiscountedReturn, func(s *Stream) { s.Discount = 0.5 }, "depends on discount (0.5 and 0.99)"},
+		{result.EvaluationReturn, func(s *Stream) { s.Limit = 3 }, "depends on evaluate.limit (3 and 0)"},
+		{result.EvaluationReward, func(s *Stream) { s.Evaluated = 3 }, "depends on evaluate.steps (3 and 0)"},
+		{result.EvaluationReturn, func(s *Stream) { s.Evaluated, s.Discount = 3, 0.5 }, ""},
+		{result.Reward, func(s *Stream) { s.Limit, s.Evaluated, s.Discount = 3, 3, 0.5 }, ""},
+	} {
+		one, other := experiment("one", 1, []string{"a"}, published[:1]), experiment("other", 2, []string{"a"}, published[1:2])
+		for _, in := range []*Input{one, other} {
+			in.Summary.Rows[0].Metric = tt.metric
+		}
+		for env, stream := range other.Streams {
+			tt.set(&stream)
+			other.Streams[env] = stream
+		}
+		_, err := Compare([]*Input{one, other}, with(func(o *Config) { o.Metric = tt.metric }))
+		if errors.Is(err, ErrOtherGrid) != (tt.says != "") || err != nil && (tt.says == "" || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%s: %v, want %q", tt.metric, err, tt.says)
+		}
+	}
+}
+
 func TestComparesWithTheFirst(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published)
 	r := compared(t, []*Input{in}, usual)

@@ -39,8 +39,10 @@ type Stream struct {
 	Steps    int     // of a run
 	Episodes int     // of a run whose budget is episodes; then Steps are the most
 	Discount float64 // γ, in [0,1]
-	Plugin   string  // of the environment, with its arguments; files are named without their directories
-	Params   string  // of the plugin, as canonical JSON
+	// Limit is the most steps of an episode of an evaluation, and Evaluated the number of steps of one that counts steps.
+	Limit, Evaluated int
+	Plugin           string // of the environment, with its arguments; files are named without their directories
+	Params           string // of the plugin, as canonical JSON
 }
 
 // differs names the first part in which two streams differ; "" if they are equal.
@@ -180,7 +182,7 @@ type Result struct {
 
 // ErrOtherGrid is in the error of a comparison of values that mean something else in one
 // experiment than in the other.
-var ErrOtherGrid = errors.New("compare another metric, such as reward, or make one of the experiments again with the record of the other")
+var ErrOtherGrid = errors.New("compare another metric, such as reward, or make one of the experiments again with that of the other")
 
 // ErrDependent is in the error of a comparison of runs that are neither paired nor
 // independent.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -108,8 +109,10 @@ func (p *Plan) Sequential() *compare.Sequential {
 // each environment's runs, besides the program of the environment.
 func (p *Plan) Streams() map[string]compare.Stream {
 	out := map[string]compare.Stream{}
+	evaluate := cmp.Or(p.Config.Evaluate, &Evaluation{})
 	for _, e := range p.Environments {
 		out[e.Name] = compare.Stream{
+			Limit: evaluate.Limit, Evaluated: evaluate.Steps,
 			Seed: *p.Config.Seed, Steps: p.Config.Steps, Episodes: p.Config.Episodes, Discount: p.Config.MetricDiscount(),
 			Plugin: e.CommandLine(), Params: meaning(e.Params),
 		}
