@@ -54,7 +54,11 @@ func parsePins(path string, data []byte) (*Pins, error) {
 	var p Pins
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
-	if err := dec.Decode(&p); err != nil {
+	err := dec.Decode(&p)
+	if err == nil && !errors.Is(dec.Decode(new(yaml.Node)), io.EOF) {
+		err = errors.New("something follows its end")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s is no lock file: %s; write it with rlrun plugin lock", path, strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", " in type plugin.Pins", "").Replace(err.Error())), " "))
 	}
 	if p.Version != pinsVersion {

@@ -119,6 +119,7 @@ func TestBadLockFiles(t *testing.T) {
 		"version: 1\nplugin: {}\n":             "field plugin not found;",
 		"version: 1\nplugins: [a]\n":           "is no lock file",
 		"version: 1\nplugins: {a: {b: [1]}}\n": "is no lock file",
+		"version: 1\nplugins: {}\n---\na: b\n": "something follows its end",
 	} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := plugin.ReadPins(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -62,8 +63,10 @@ func decodeOptions(data []byte) (f optionFile, err error) {
 	if err := dec.Decode(&f); err != nil {
 		return f, err
 	}
-	if dec.Decode(&text) == nil {
+	if err := dec.Decode(&text); err == nil {
 		return f, fmt.Errorf("line %d: a second document", text.Line)
+	} else if !errors.Is(err, io.EOF) {
+		return f, err
 	}
 	return f, nil
 }

@@ -34,6 +34,7 @@ func TestOptionFiles(t *testing.T) {
 		"{0: 1}}\n  - {name: \"a \"":   "looks like it",
 		"{0: 1}}\n---\n{states: 4":     "line 5: a second document",
 		"{0: 1}}\nstates: 3\n{name: a": "line 6",
+		"{0: 1}}\n...\n{name: a":       "did not find expected",
 		"{0: 1}, ends: {0: 1}":         "line 4: unknown key ends; did you mean end?",
 		"{0: 1}, zzzzzzz: {0: 1}":      "line 4: unknown key zzzzzzz; the keys are name, policy, initiation, end",
 		"[1, 1, 1]":                    "line 4: must be a mapping, not a list",

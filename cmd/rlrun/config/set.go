@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -83,8 +84,15 @@ func setKey(n *yaml.Node, key string, next *yaml.Node, replace bool) *yaml.Node 
 
 // value reads a value that did not come from the file and remembers what set it.
 func (d *document) value(text, setBy string) (*yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+	var doc, more yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	err := dec.Decode(&doc)
+	if err == nil {
+		if err = dec.Decode(&more); err == nil {
+			return nil, fmt.Errorf("the value is followed by another, on line %d", more.Line)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the value is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if doc.Kind == 0 { // nothing, or only a comment

@@ -50,6 +50,8 @@ func TestSetProblems(t *testing.T) {
 		{"a..b=3", "--set a..b=3: must be path=value, such as agents.0.params.gamma=0.9"},
 		{`"a=3`, `--set "a=3: a quoted key does not end`},
 		{"steps=[1", "--set steps=[1: the value is not valid YAML: line 1: did not find expected ',' or ']'"},
+		{"steps={a: 1} {b: 2}", "--set steps={a: 1} {b: 2}: the value is not valid YAML: did not find expected <document start>"},
+		{"steps=30\n---\n40", "--set steps=30\n---\n40: the value is followed by another, on line 2"},
 		{"steps=", "--set steps=: steps: has no value; give it one or remove the key"},
 		{"steps='3'", `--set steps='3': steps: must be a whole number, not the text "3"; remove the quotes`},
 		{"stepz=3", "--set stepz=3: stepz: unknown key; did you mean steps?"},
