@@ -43,6 +43,9 @@ metric against the time. Times do not reproduce, and no other file has them.
 			if set := cmd.Flags().Changed("top"); set && (top < 1 || sortBy == "") {
 				return cli.Usagef("--top must be a number of agents of at least 1, and needs --sort METRIC")
 			}
+			if sortBy != "" && asJSON {
+				return cli.Usagef("--sort orders the printed table, and --json has all agents in the order of the config: give one of the two")
+			}
 			x, err := host.ReadExperiment(args[0])
 			if err != nil {
 				return err
