@@ -214,6 +214,9 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 	if n < 2 {
 		return nil, fmt.Errorf("%s has one agent, %s; a comparison needs two", c.Agents[0].Dir, c.Agents[0].Label)
 	}
+	if _, err := c.agent("best"); err == nil && c.Config.Pairs == againstBest {
+		return nil, errors.New("against best is ambiguous, as an agent is called so: give its directory too, or compare all pairs")
+	}
 	switch c.Config.Pairs {
 	case "first":
 		for i := 1; i < n; i++ {
@@ -244,7 +247,7 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 		b, errB := c.agent(strings.Join(parts[cut:], ","))
 		switch {
 		case errA == nil && errB == nil && a != b:
-			return [][2]int{{a, b}}, nil
+			out = append(out, [2]int{a, b})
 		case errA == nil && errB == nil:
 			err = fmt.Errorf("pairs names %s twice", c.Agents[a].Label)
 		case err == nil && errA != nil:
@@ -253,7 +256,12 @@ func (c *comparer) pairs() (out [][2]int, err error) {
 			err = errB
 		}
 	}
-	if err == nil {
+	switch {
+	case len(out) == 1:
+		return out, nil
+	case len(out) > 1:
+		return nil, fmt.Errorf("pairs %s is ambiguous: %s and %s, or %s and %s", c.Config.Pairs, c.Agents[out[0][0]].Label, c.Agents[out[0][1]].Label, c.Agents[out[1][0]].Label, c.Agents[out[1][1]].Label)
+	case err == nil:
 		err = fmt.Errorf("pairs must be first, all, or the labels of two agents with a comma between them, not %q", c.Config.Pairs)
 	}
 	return nil, err

@@ -149,6 +149,22 @@ func TestOtherRecordedSteps(t *testing.T) {
 	}
 }
 
+// Labels may hold commas, and one may be "best": what may mean two things is refused.
+func TestAmbiguousPairs(t *testing.T) {
+	in := experiment("one", 1, []string{"a", "b,c", "a,b", "c", "best"}, slices.Concat(published, published)[:5])
+	for pairs, says := range map[string]string{
+		"a,b,c":            "pairs a,b,c is ambiguous: a and b,c, or a,b and c",
+		"against best":     "against best is ambiguous",
+		"a,c":              "",
+		"against one:best": "",
+	} {
+		_, err := Compare([]*Input{in}, with(func(o *Config) { o.Pairs = pairs }))
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", pairs, err, says)
+		}
+	}
+}
+
 // A discounted return of another discount is another metric, and so is an evaluation that is cut off elsewhere. It is so
 // also of independent runs.
 func TestOtherMeaning(t *testing.T) {
