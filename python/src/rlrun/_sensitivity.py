@@ -48,7 +48,7 @@ class Sensitivity:
     programs: "mixed" if different programs made the runs; else there is no such column.
     NAME_ci_low, NAME_ci_high: 95 % intervals of tuned, one, sensitivity and median: percentiles of a bootstrap, which
         draws from each half by itself, so that no run chooses and judges. They are those of one division into halves,
-        and wider than those of the mean over divisions would be.
+        and wider than those of the mean over divisions would be. NaN where all samples are equal.
     """
 
     def __repr__(self) -> str:
@@ -59,7 +59,7 @@ class Sensitivity:
             lines.append(f"{row['agent']}: {row['settings']} settings, {row['runs']} runs{left_out}")
             for name, words in _WORDS.items():
                 low, high = row[f"{name}_ci_low"], row[f"{name}_ci_high"]
-                interval = f"[{low:.3g}, {high:.3g}]" if low < high else "(all runs are equal: no interval)"
+                interval = f"[{low:.3g}, {high:.3g}]" if low < high else "(the same in all samples: no interval)"
                 lines += [f"  {words:<36}{row[name]:.4g} {interval}"] * math.isfinite(row[name])
             lines.append(f"  {'quartiles of all settings':<36}{row['low']:.4g} to {row['high']:.4g}")
             lines.append(f"  {'best, judged by the runs that chose':<36}{row['best']:.4g}")
@@ -157,6 +157,7 @@ def _measures(values: np.ndarray[Any, Any], splits: int = SPLITS, samples: int =
         order = np.concatenate([rng.choice(half, len(half)) for half in halves])
         drawn.append([*_split(values, order), np.median(values[order].mean((0, 1)))])
     limits = np.quantile(drawn, [0.025, 0.975], axis=0).T
+    limits[limits[:, 0] == limits[:, 1]] = math.nan  # no width is not certainty
     for name, (low, high) in zip(("tuned", "one", "sensitivity", "median"), limits, strict=True):
         out |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
     if values.shape[1] == 1:
