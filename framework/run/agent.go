@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 )
 
 // openAgent opens lanes of an agent of the plan, one for each of its actors and so many runs, for environments of a
@@ -56,9 +57,10 @@ func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *pl
 
 // OpenSaved opens one lane of an agent that was saved by an experiment, for environments
 // of a spec. from is DIR:AGENT, or DIR if the experiment has one agent. The agent is that
-// of run number run; its next signal begins an episode. trust allows a pickle. task is the seed of
+// of run number run, saved in the environment trainedIn; "" stands for the only one of the plugin environment. Its
+// next signal begins an episode. trust allows a pickle. task is the seed of
 // its run, if the task continues and is the agent's own. The returned close function ends the agent and its plugin.
-func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec, trust bool) (_ vector.Agent, task *uint64, closeAgent func() error, err error) {
+func OpenSaved(ctx context.Context, open Opener, from, environment, trainedIn string, run int, spec framework.Spec, trust bool) (_ vector.Agent, task *uint64, closeAgent func() error, err error) {
 	dir, name, err := store.SplitAgent(from)
 	if err != nil {
 		return nil, nil, nil, err
@@ -67,8 +69,13 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	trained.Environments = append([]plan.Component{{Name: environment}}, trained.Environments...)
 	c := trained.Agents[0]
+	c.WarmStart.Environment = trainedIn
+	plays := func(e plan.Component) bool { return e.Plugin == environment }
+	if trainedIn == "" && each.Count(trained.Environments, plays) == 1 {
+		c.WarmStart.Environment = trained.Environments[each.Nth(trained.Environments, 0, plays)].Name
+	}
+	trained.Environments = append([]plan.Component{{Name: environment}}, trained.Environments...)
 	c.Actors = 0
 	warm := store.FindWarmStarts(trained)
 	saved, err := warm.Of(c, environment)

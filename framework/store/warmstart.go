@@ -121,7 +121,7 @@ func choose(w *plan.WarmStart, files []agentFile, dir, agent, environment string
 		name = environments[0]
 	}
 	if keep(func(f *agentFile) bool { return f.Environment == name }); len(files) == 0 {
-		return nil, fmt.Errorf("%s has no agent %q saved in the environment %q; it has some of %s: choose one with environment", dir, agent, name, quoted(environments))
+		return nil, fmt.Errorf("%s has no agent %q saved in the environment %q; it has some of %s: choose one with environment, or on the command line with --trained-in", dir, agent, name, quoted(environments))
 	}
 	all = files
 	unit, at := "step", func(f *agentFile) int { return f.Step }

@@ -70,6 +70,9 @@ picture (if there is one).`,
 			if g.steps < 1 {
 				return cli.Usagef("--steps must be at least 1, not %d", g.steps)
 			}
+			if g.trainedIn != "" && g.agent == "" {
+				return cli.Usagef("--trained-in is the environment of a saved agent: also give --agent")
+			}
 			if g.run < 0 || g.run > 0 && g.agent == "" {
 				return cli.Usagef("--run is the run of a saved agent, from 0: also give --agent")
 			}
@@ -86,6 +89,7 @@ picture (if there is one).`,
 	fs.StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
 	fs.StringVar(&g.agent, "agent", "", "let the saved agent `DIR:AGENT` select the actions")
 	fs.IntVar(&g.run, "run", 0, "with --agent: the agent saved in run `K`, from 0")
+	fs.StringVar(&g.trainedIn, "trained-in", "", "with --agent: the agent that was saved in this `ENVIRONMENT` of DIR")
 	fs.IntVar(&g.steps, "steps", 10, fmt.Sprintf("number `N` of steps (with --frames the default is %d)", stepsDrawn))
 	fs.StringVar(&g.frames, "frames", "", "draw the steps to `PATH`: FILE.gif, FILE.png (the last step) or DIR/ (a PNG file per step)")
 	fs.Float64Var(&g.fps, "fps", 0, fmt.Sprintf("with --frames: `N` frames per second, %v to %v (default: the environment's own rate, else %v)", minFPS, maxFPS, defaultFPS))
@@ -140,11 +144,12 @@ const stepsDrawn = 200
 
 // game says what is played.
 type game struct {
-	root  uint64
-	steps int
-	agent string // DIR:AGENT; empty: random actions
-	run   int
-	task  *uint64 // seed of the agent's own task; nil: those of root are played
+	root      uint64
+	steps     int
+	agent     string // DIR:AGENT; empty: random actions
+	trainedIn string // the environment in which it was saved
+	run       int
+	task      *uint64 // seed of the agent's own task; nil: those of root are played
 
 	frames string  // where frames are drawn to; empty: nowhere
 	fps    float64 // 0: the environment's
@@ -204,7 +209,7 @@ func play(app *host.App, ctx context.Context, comp plan.Component, params []stri
 	spec := env.Spec()
 	who := player{rng: seed.Stream(g.root, seed.Exploration), begin: vector.NewEpisode, feedback: vector.NewFeedback(spec, 1)}
 	if g.agent != "" {
-		agent, task, closeAgent, err := run.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.run, spec, app.Trust)
+		agent, task, closeAgent, err := run.OpenSaved(ctx, app.OpenFrom(g.agent), g.agent, comp.Plugin, g.trainedIn, g.run, spec, app.Trust)
 		if err != nil {
 			return fmt.Errorf("--agent: %w", err)
 		}
