@@ -225,12 +225,16 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 		l.log.most = c.Log
 	}
 	err = agent.SetOptionKinds(ctx, a.config.Kinds)
-	if given == nil && errors.Is(err, framework.ErrUnsupported) && slices.Equal(a.config.Kinds, []options.Kind{options.DrawnMember}) {
-		a.config.Kinds = options.DefaultKinds // an agent that cannot draw a member offers all
-		err = agent.SetOptionKinds(ctx, a.config.Kinds)
+	if given == nil && slices.Equal(a.config.Kinds, []options.Kind{options.DrawnMember}) {
+		for _, kinds := range [][]options.Kind{options.DefaultKinds, {options.Members}} { // of agents that cannot draw a member
+			if errors.Is(err, framework.ErrUnsupported) {
+				a.config.Kinds = kinds
+				err = agent.SetOptionKinds(ctx, kinds)
+			}
+		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("options %s: %w", a.config.Kinds, err)
 	}
 	a.evaluates = agent.Abilities().Greedy
 	a.draws = slices.Contains(a.config.Kinds, options.DrawnMember)

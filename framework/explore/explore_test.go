@@ -452,6 +452,39 @@ func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
 	}
 }
 
+// An agent that offers fewer kinds than the default names serves exploration: {} as well; kinds that are
+// given, and an agent that offers none of the defaults, are errors with the kinds.
+func TestDefaultKindsOfAnAgentThatOffersFew(t *testing.T) {
+	spec := framework.Spec{ID: "test/few@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, RewardHigh: 1}
+	for _, offers := range []options.Kind{options.DrawnMember, options.Members} {
+		agent := few{offers: offers}
+		_, err := New(t.Context(), &agent, spec, 1, Config{})
+		if must.Do(t, err); !slices.Equal(agent.asked, []options.Kind{offers}) {
+			t.Errorf("an agent of %s was asked for %s", offers, agent.asked)
+		}
+	}
+	for kinds, o := range map[string]Config{"members": {}, "drawn-member": {Kinds: []options.Kind{options.DrawnMember}}} {
+		if _, err := New(t.Context(), &few{offers: options.Uniform}, spec, 1, o); !errors.Is(err, framework.ErrUnsupported) || !strings.HasPrefix(err.Error(), "options ["+kinds+"]: ") {
+			t.Errorf("kinds that are not offered: %v", err)
+		}
+	}
+}
+
+// few is an agent that offers one kind of options.
+type few struct {
+	quiet
+	offers options.Kind
+	asked  []options.Kind
+}
+
+func (a *few) SetOptionKinds(_ context.Context, kinds []options.Kind) error {
+	a.asked = kinds
+	if !slices.Equal(kinds, []options.Kind{a.offers}) {
+		return framework.ErrUnsupported
+	}
+	return nil
+}
+
 // quiet is an agent of a few options whose values stay the same.
 type quiet struct{}
 
