@@ -197,6 +197,9 @@ func (x *Runner) checkMetrics() error {
 				names := each.Of(definitions, func(d metric.Definition) result.Metric { return d.Name })
 				text = ", only " + metric.Names(names)
 			}
+			if side, name, _ := strings.Cut(string(m), "."); !result.MetricOf(side, name).OfPlugin() {
+				text = "; what an environment declares by this name is recorded as " + name
+			}
 			found.list = append(found.list, plan.At(fmt.Errorf("no plugin of the experiment declares the metric %s%s", m, text), path...))
 		}
 	}

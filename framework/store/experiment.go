@@ -139,8 +139,8 @@ func (d *Declared) Add(side string, metrics []framework.Metric) error {
 		i := slices.IndexFunc(*list, func(y framework.Metric) bool { return x.Name == y.Name })
 		if i < 0 {
 			*list = append(*list, x)
-		} else if y := (*list)[i]; x.Better != y.Better || x.Total != y.Total || x.Unit != y.Unit {
-			return fmt.Errorf("%w: metric %q has better %q, total %q and unit %q, and another %s of the experiment declares it with better %q, total %q and unit %q: give one of them another name",
+		} else if y := (*list)[i]; x.Better != y.Better || x.Total != y.Total || x.Unit != y.Unit && result.MetricOf(side, x.Name).OfPlugin() {
+			return fmt.Errorf("%w: metric %q has better %q, total %q and unit %q, and another %s of the experiment declares it with better %q, total %q and unit %q: declare both alike, or give one of them another name",
 				framework.ErrInvalidAnswer, x.Name, x.Better, x.Total, x.Unit, side, y.Better, y.Total, y.Unit)
 		}
 	}
