@@ -94,8 +94,24 @@ func (c *comparer) otherPrograms() {
 	}
 }
 
+// constant notes environments in which the metric has one value, such as the reward of a step where each pays 1.
+func (c *comparer) constant() {
+	for _, env := range c.Environments {
+		var all []float64
+		for i := range c.Agents {
+			if s := c.values[cell{env, i}]; s != nil {
+				all = append(all, s.values...)
+			}
+		}
+		if len(all) > 2 && slices.Min(all) == slices.Max(all) {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s: the %s is %.6g in every run of every agent, so it tells no two apart; choose another metric.", env, c.Definition.Title, all[0]))
+		}
+	}
+}
+
 // advise notes what limits the conclusions.
 func (c *comparer) advise() {
+	c.constant()
 	few, pairs, runs, m := 0, 0, 0, len(c.Comparisons)
 	cannot, stopped, unknown, narrow := 0, 0, 0, 0
 	for _, cmp := range c.Comparisons {

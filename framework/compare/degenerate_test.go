@@ -79,6 +79,12 @@ func TestComparisonsOfFewRuns(t *testing.T) {
 	if c := flat.Comparisons[0]; c.P != 2./256 || c.Reason != noSpread || !math.IsNaN(c.Difference.Low) || !strings.Contains(strings.Join(flat.Notes, " "), "They have no interval") {
 		t.Errorf("equal differences: %+v, %q", c, flat.Notes)
 	}
+	// A metric that is the same in all runs, as the reward of a step is in CartPole, says so.
+	const note = "the mean reward is 1 in every run of every agent"
+	ones := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, [][]float64{{1, 1}, {1, 1}})}, usual)
+	if !strings.Contains(strings.Join(ones.Notes, " "), note) || strings.Contains(strings.Join(flat.Notes, " "), "in every run") {
+		t.Errorf("%q, %q", ones.Notes, flat.Notes)
+	}
 	// So it is of equal agents.
 	equal := compared(t, []*Input{experiment("d", 1, []string{"a", "b"}, [][]float64{published[0], published[0]})}, usual)
 	if c := equal.Comparisons[0]; c.P != 1 || c.Reason != noSpread || !math.IsNaN(c.Difference.Low) {

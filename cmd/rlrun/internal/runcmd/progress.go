@@ -88,7 +88,11 @@ func (p *progress) event(e run.Event) {
 
 // share is how much of the whole experiment is done, in [0,1].
 func (p *progress) share() float64 {
-	return (float64(p.reused) + float64(p.failed) + float64(p.units)/float64(max(p.plan.Config.Budget(), 1))) / float64(p.runs)
+	made := float64(p.units) / float64(max(p.plan.Config.Budget(), 1))
+	if p.plan.Config.Budget() == 0 { // saved agents are evaluated, which do not step
+		made = float64(p.ended - p.failed)
+	}
+	return (float64(p.reused) + float64(p.failed) + made) / float64(p.runs)
 }
 
 // refresh is the time between two drawings of the line on a terminal.

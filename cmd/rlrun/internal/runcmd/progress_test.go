@@ -42,6 +42,17 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
+// Runs that make no steps, as those that evaluate saved agents, count when they end.
+func TestProgressOfAnEvaluation(t *testing.T) {
+	p := smallPlan(t)
+	p.Config.Steps = 0
+	shown := &progress{plan: p, runs: 20}
+	shown.event(run.Event{Runs: 5, Failed: 1})
+	if got := shown.line(); got != "25.0%, 5 of 20 runs, 1 failed" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Elsewhere than on a terminal a line comes now and then, at longer and longer
 // intervals, and none of a quick experiment.
 func TestProgressLines(t *testing.T) {

@@ -155,7 +155,12 @@
     let ticks = [];
     for (let k = from; k <= to; k += every) for (const f of decades <= 2 ? [1, 2, 5] : [1]) ticks.push(f * 10 ** k);
     ticks = ticks.filter((v) => v >= low * 0.999 && v <= high * 1.001);
-    if (ticks.length < 2) return linear(low, high, n);
+    if (ticks.length < 2) { // evenly spaced numbers, without those that lie too close together
+      const even = linear(low, high, n), gap = Math.log(high / low) / n;
+      let last = -Infinity;
+      even.ticks = even.ticks.filter((v) => Math.log(v) - last >= gap && (last = Math.log(v), true));
+      return even;
+    }
     return { ticks, tickFormat: (v) => v >= 1e5 || v < 1e-3 ? (v / 10 ** Math.floor(Math.log10(v) + 1e-9) > 1.5 ? Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9)) + "·" : "") + "10" + superscript(Math.floor(Math.log10(v) + 1e-9)) : v.toLocaleString("en", { maximumFractionDigits: 6 }) };
   }
   const axis = (log, domain, n) => ({ type: log ? "log" : "linear", domain, ...(log ? logarithmic : linear)(domain[0], domain[1], n) });
