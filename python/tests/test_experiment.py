@@ -750,6 +750,31 @@ def test_figures_and_tables(tmp_path: Path) -> None:
     assert f"{row['mean']:.4g} ± {row['ci_high'] - row['mean']:.2g}" in html
 
 
+def test_a_figure_of_many_agents_has_the_best(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    sweep = {"name": "ε={epsilon}", "plugin": "q-learning", "sweep": {"epsilon": [i / 25 for i in range(25)]}}
+    config = {"environments": ["chain", "riverswim"], "agents": [sweep], "runs": 4, "steps": 300}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    for metric, lower in (("regret", True), ("reward", False)):
+        of = results.summary[results.summary["metric"] == metric]
+        ranks = of.pivot(index="environment", columns="agent", values="mean").rank(axis=1, ascending=lower).mean()
+        axis = results.plot(metric).axes[0]
+        drawn = [line.get_label() for line in axis.lines if line.get_label().startswith("ε")]
+        assert len(drawn) == 10
+        assert ranks[drawn].max() <= ranks.drop(drawn).min()
+        others = next(line for line in axis.lines if line.get_label() == "15 others")
+        last = results._query(
+            f"SELECT agent, step, mean FROM curves WHERE metric = '{metric}' AND environment = 'chain'"
+        )
+        last = last[(last["step"] == 300) & ~last["agent"].isin(drawn)]["mean"]
+        if metric == "regret":  # whose points are no averages
+            assert others.get_ydata()[-1] == pytest.approx(last.median())
+    named = ["ε=0.96", "ε=0.0"]
+    assert [line.get_label() for line in results.plot("regret", agents=named).axes[0].lines] == named
+    with pytest.raises(ValueError, match="no curve of 'regret' of the agent 'ε'"):
+        results.plot("regret", agents=["ε"])
+
+
 def test_a_figure_has_the_environments_that_have_the_metric(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib").use("agg")
     both = {"environments": ["chain", "frozenlake"], "agents": ["q-learning"], "runs": 5, "steps": 300}

@@ -182,26 +182,36 @@ class Results:
         return pd.DataFrame(rows, columns=[*keys, "step"])
 
     @checked
-    def plot(self, metric: str = "reward", path: str | Path | None = None, *, log: bool = False) -> Figure:
+    def plot(
+        self,
+        metric: str = "reward",
+        path: str | Path | None = None,
+        *,
+        log: bool = False,
+        agents: Sequence[str] | None = None,
+    ) -> Figure:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
         A curve has up to fifty points along the axis. Of metrics that are means of steps, such as the reward, each is
         the mean of all steps since the point before. So is each end of its interval, which is then too wide rather than
         too narrow. The dotted line is the optimal mean reward of a step, where it is known. The first twentieth of the
-        steps sets no axis. Colours, dashes and marks tell twenty agents apart.
+        steps sets no axis. Colours, dashes and marks tell twenty agents apart. Of more agents the ten best are drawn,
+        by the mean rank of their values in the summary, and in grey the median and the middle 50 % and 90 % of the
+        others.
 
         Args:
             metric: The metric.
             path: File for the figure, such as ``curves.pdf``; its ending is the format.
             log: Logarithmic steps.
+            agents: The agents to draw, in this order, however many they are; all others are left out.
 
         Raises:
-            ValueError: There are no curves of the metric.
+            ValueError: There are no curves of the metric, or none of a named agent.
 
         """
         from rlrun import _figures  # noqa: PLC0415  plugins do without it
 
-        return _figures.curves(self, metric, path, log)
+        return _figures.curves(self, metric, path, log, agents)
 
     def _repr_html_(self) -> str:
         """Return the summary for notebooks: means ± half the width of their 95 % intervals."""
@@ -337,7 +347,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Return the verdicts on the first pairs, a sentence each, and what limits them."""
-        lines = [c["sentence"] for c in self.answer["comparisons"]]
+        rows = sorted(self.answer["comparisons"], key=lambda c: c["verdict"] == "not decided")  # decided ones first
+        lines = [c["sentence"] for c in rows]
         if len(lines) > 20:
             lines[20:] = [f"… and {len(lines) - 20:,} more; .comparisons has all of them."]
         return printable("\n".join([*lines, *self.answer["skipped"], *(f"Note: {x}" for x in self.answer["notes"])]))
