@@ -520,3 +520,16 @@ def test_other_programs_are_refused_in_words_of_the_search(tmp_path, monkeypatch
         rlrun.tune(search, output="a", progress=False)
     assert str(e.value).startswith("a holds runs made by other programs: ")
     assert str(e.value).endswith("; use the same programs, choose another output directory")
+
+
+def test_progress_within_a_stage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    ticks = iter(range(0, 10**6, 10))
+    monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
+    rlrun.tune(config(trials=2, runs=2), output=tmp_path)
+    said = capsys.readouterr().err
+    stage, end = (said.find(text) for text in ("runs; chain / q-learning ", "2 of 2 settings, best"))
+    assert -1 < stage < end
+    assert "Notice" not in said[:end]

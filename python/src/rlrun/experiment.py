@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import json
 import math
 import os
@@ -59,6 +60,8 @@ class Experiment:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.config.items())})"
 
 
+_stage = contextvars.ContextVar("_stage", default=False)
+"""Whether an experiment is a stage of a search: its bar disappears, and its notices are not shown."""
 _KEY = re.compile(r"(?:\S+:\d+: |--set (?P<first>[\w-]+).*?: (?=(?P=first)\b))?(?P<key>[\w-]+(?:\[\d+\]|\.[\w-]+)*): ")
 """How a message of rlrun about a key begins: with the line of a file, or the setting, that has it, or with the key."""
 
@@ -171,7 +174,7 @@ def run(
                 raise stopped from None
         if process.returncode == 0:
             answer.seek(0)
-            for notice in json.load(answer).get("notices", []) if progress else []:
+            for notice in json.load(answer).get("notices", []) if progress and not _stage.get() else []:
                 print(printable(f"Notice: {notice}."), file=sys.stderr)
             return Results(Path(host.output))
     error = ExperimentError(host.said())
@@ -335,7 +338,7 @@ class _Host:
                 warnings.warn(line.removeprefix("rlrun: warning: ").strip(), stacklevel=5)
             else:
                 self.lines.append(line)
-        if self.progress and self.process.wait() == 0:
+        if self.progress and not _stage.get() and self.process.wait() == 0:
             sys.stderr.writelines(self.lines)  # notes, such as on agents that are left out
 
     def _records(self, grid: list[int], on_run: Callable[[dict[str, Any]], object]) -> Iterator[None]:
@@ -406,7 +409,8 @@ def _bar() -> Iterator[Callable[[dict[str, Any]], object]]:
 
         yield line
         return
-    with tqdm(total=100, bar_format="{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}") as bar:
+    form = "{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+    with tqdm(total=100, bar_format=form, leave=not _stage.get(), delay=2 if _stage.get() else 0) as bar:
 
         def show(state: dict[str, Any]) -> None:
             bar.set_postfix_str(words(state), refresh=False)

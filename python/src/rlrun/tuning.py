@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlrun._arguments import checked, printable
 from rlrun._goodness import Goodness
-from rlrun.experiment import _CLASS, Experiment, ExperimentError, _json, _number, _plain, run
+from rlrun.experiment import _CLASS, Experiment, ExperimentError, _json, _number, _plain, _stage, run
 from rlrun.results import Comparison, Results, _estimate, _pandas
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def tune(
     Args:
         experiment: An experiment, a config as a mapping, or the path of a config file.
         output: Directory that receives the results; as the config says if None, else ``results/NAME``.
-        progress: Show how far the search is.
+        progress: Show how far the search is, with a bar for each of its experiments of more than two seconds.
         flags: Further flags of ``rlrun run``, such as ``["--lock=mine.lock.yaml"]``.
 
     Raises:
@@ -182,9 +182,10 @@ def tune(
     return found
 
 
-def _run(config: dict[str, Any], output: Path, progress: bool, flags: Sequence[str]) -> Results:
+def _run(config: dict[str, Any], output: Path, progress: bool, flags: Sequence[str], *, stage: bool = False) -> Results:
     """Run an experiment with its own runs and seed, whatever RLRUN_RUNS and RLRUN_SEED say of the whole search."""
     runs, seed = config.get("runs"), config.get("seed")
+    token = _stage.set(stage)
     try:
         return run(config, output=output, runs=runs, seed=seed, progress=progress, flags=flags)
     except ExperimentError as e:  # runs are of the search as a whole, which has one directory and no --mixed
@@ -195,6 +196,8 @@ def _run(config: dict[str, Any], output: Path, progress: bool, flags: Sequence[s
             of = output.parent.parent if output.parent.name == "search" else output.parent
             e.args = (said.replace(str(output), str(of)),)
         raise
+    finally:
+        _stage.reset(token)
 
 
 def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str, Any]:
@@ -445,7 +448,7 @@ class _Search:
         config["outputs"] = ["sqlite"]
         config.pop("compare", None)
         try:
-            results = _run(config, output, progress=False, flags=self.flags)
+            results = _run(config, output, self.progress, self.flags, stage=True)
         except ExperimentError as e:
             if e.results is None:
                 raise self._explained(e, labels) from None
