@@ -66,6 +66,12 @@ def _state_to_bytes(answer: Any) -> bytes:
     return bytes(answer)
 
 
+def _action_to_bytes(answer: Any) -> bytes:
+    if isinstance(answer, (bool, np.bool_)) or not isinstance(answer, (int, np.integer)):
+        raise InvalidAnswer(f"recommended_action returned {answer!r}, must return the number of an action")
+    return str(int(answer)).encode()
+
+
 class Ability(NamedTuple):
     """What a lane that has been started can be asked for."""
 
@@ -97,6 +103,7 @@ ENVIRONMENT: tuple[Ability, ...] = (
 AGENT: tuple[Ability, ...] = (
     Ability("save", "save", _state_to_bytes, bytes, part_of="checkpoint"),
     Ability("load", "load", lambda _: b"", bytes, part_of="checkpoint", takes_question=True),
+    Ability("recommend", "recommended_action", _action_to_bytes, int),
 )
 
 BY_NAME = {ability.name: ability for ability in ENVIRONMENT + AGENT}

@@ -92,6 +92,13 @@ class Agent(_Described, ABC):
     pickles: ClassVar[bool] = False
     """Whether `save` pickles. To read pickled bytes runs code in them: rlrun loads such agents only with --trust."""
 
+    def recommended_action(self) -> int:
+        """Return the action that the agent would stay with from now on, in a task of one state. It changes nothing.
+
+        The metrics ``simple_regret`` and ``recommendation_error`` judge it.
+        """
+        raise NotImplementedError
+
     def save(self) -> bytes:
         """Return all that the agent's behaviour depends on: its attributes, as `rlrun.pack` writes them.
 
@@ -156,6 +163,10 @@ class VectorAgent(_Described, ABC):
 
     def measure(self, lane: int) -> Mapping[str, float]:
         """Return the current values of a lane's metrics, by name."""
+        raise NotImplementedError
+
+    def recommended_action(self, lane: int) -> int:
+        """Return the action that a lane would stay with, as an agent's recommended_action does."""
         raise NotImplementedError
 
     def save(self, lane: int) -> bytes:
