@@ -339,3 +339,15 @@ def test_notebook(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     plt.close("all")
     assert (tmp_path / "curves.pdf").stat().st_size > 10_000
     assert (tmp_path / "conclusions.pdf").stat().st_size > 5_000
+
+
+def test_names_of_the_package_are_completed() -> None:
+    assert {"run", "Experiment", "read_results", "tune", "Agent"} <= set(dir(rlrun))
+    assert not {"os", "importlib"} & set(dir(rlrun))
+
+
+def test_decided_comparisons_are_printed_first() -> None:
+    rows = [{"sentence": f"{i}", "verdict": "not decided" if i < 30 else "b is better"} for i in range(40)]
+    said = repr(rlrun.Comparison({"comparisons": rows, "skipped": [], "notes": []})).splitlines()
+    assert said[:11] == [*map(str, range(30, 40)), "0"]
+    assert said[-1].startswith("… and 20 more")

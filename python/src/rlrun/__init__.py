@@ -131,4 +131,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=None)
 
 
+def __dir__() -> list[str]:
+    """Return the public names, as notebooks complete them."""
+    return [*__all__, "__version__"]
+
+
 __version__ = "0.1.0"

@@ -200,6 +200,8 @@ class DeclaredOption:
         end: Mapping[int, float] | None = None,
         initiation: Sequence[int] | None = None,
     ) -> None:
+        if not isinstance(end or {}, Mapping):
+            raise TypeError(f"end of the option {name!r} is {end!r}: map states to probabilities, such as {{0: 0.1}}")
         self.name, self.policy, self.end, self.initiation = name, policy, dict(end or {}), initiation
 
 
