@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/output"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/store"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Output makes a directory a run.
@@ -57,14 +58,30 @@ func write(s *output.Results, directory string) (files []string, err error) {
 }
 
 // replace writes a file. There are thousands of small ones, so they are not synced one by one. A reader that has it open goes on
-// reading it. What is no file, such as a pipe, gives way to one.
+// reading it. What is no file of events of this run, such as a pipe or a hard link to another file, gives way to one.
 func replace(name string, data []byte) error {
-	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+	if _, err := begins(name, data); err != nil {
 		if err := os.Remove(name); err != nil {
 			return err
 		}
 	}
 	return os.WriteFile(name, data, 0o666)
+}
+
+// begins returns how much of data a file has. One that is not there has nothing, and one that has something else is an error.
+func begins(name string, data []byte) (int, error) {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil || !info.Mode().IsRegular() { // opening a pipe may take for ever
+		return 0, errors.Join(err, os.ErrInvalid)
+	}
+	old, err := inputfile.Read(name, int64(len(data)))
+	if err == nil && !bytes.HasPrefix(data, old) {
+		err = os.ErrInvalid
+	}
+	return len(old), err
 }
 
 // removeOthers removes what watch has written of runs that failed or were stopped.
@@ -106,18 +123,16 @@ func watch(dir store.Dir, meta result.Meta, directory string) func([]result.Reco
 
 // extend appends the rest of data to a file that has its beginning.
 func extend(name string, data []byte) error {
-	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return os.ErrInvalid // opening a pipe may take for ever
+	n, err := begins(name, data)
+	if err != nil {
+		return err
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
-	if info, err := f.Stat(); err == nil && info.Size() < int64(len(data)) {
-		_, err = f.Write(data[info.Size():])
-		return errors.Join(err, f.Close())
-	}
-	return f.Close()
+	_, err = f.Write(data[n:])
+	return errors.Join(err, f.Close())
 }
 
 // layout says where the events of a run are, and when they were.

@@ -137,6 +137,22 @@ func TestPipe(t *testing.T) {
 	}
 }
 
+// A file of somebody else, to which a hard link leads, is not written into.
+func TestHardLink(t *testing.T) {
+	r, dir := outputtest.Small(t), t.TempDir()
+	name, mine := filepath.Join(dir, must.Get(Output.Write(r, dir))(t)[0]), filepath.Join(dir, "mine")
+	must.Do(t, os.Remove(name))
+	must.Do(t, os.WriteFile(mine, []byte("mine"), 0o666))
+	must.Do(t, os.Link(mine, name))
+	for rec := range r.Records() {
+		Output.Watch(r.Dir, r.Summary.Meta, dir)([]result.Record{rec})
+	}
+	must.Get(Output.Write(r, dir))(t)
+	if text := must.Get(os.ReadFile(mine))(t); string(text) != "mine" {
+		t.Errorf("the file behind a link is %q", text)
+	}
+}
+
 // fields calls f with every field of a message: its number or its bytes.
 func fields(t *testing.T, message []byte, f func(num protowire.Number, number uint64, bytes []byte)) {
 	t.Helper()
