@@ -106,8 +106,8 @@ var studies = map[string]func(*study) error{
 }
 
 func main() {
-	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, deep-bar, mixing [FILE…], worth"
-	if len(os.Args) != 2 && (len(os.Args) < 2 || os.Args[1] != "mixing") || studies[os.Args[1]] == nil && !slices.Contains([]string{"calibration", "deep-bar", "mixing", "worth"}, os.Args[1]) {
+	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", calibration, deep-bar, mixing [FILE…], options-lengths, worth"
+	if len(os.Args) != 2 && (len(os.Args) < 2 || os.Args[1] != "mixing") || studies[os.Args[1]] == nil && !slices.Contains([]string{"calibration", "deep-bar", "mixing", "options-lengths", "worth"}, os.Args[1]) {
 		fmt.Fprintf(os.Stderr, "usage: go run -C studies . NAME   (NAME: %s)\n", names)
 		os.Exit(2)
 	}
@@ -130,6 +130,8 @@ func run(name string) error {
 		return deepBar()
 	case "mixing":
 		return mixing(os.Args[2:])
+	case "options-lengths":
+		return optionsLengths()
 	}
 	s, err := execute(name)
 	if err != nil {

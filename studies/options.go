@@ -29,7 +29,7 @@ var optionsStudies = map[string]struct {
 	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-classic":     {withTaxi(classicTasks), optionLearners, optionWays, 3},
 	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
-	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], []way{optionWays[0], optionWays[2]}, 1},
+	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], optionWays, 1},
 	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, optionWays, 1},
 	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
@@ -37,7 +37,7 @@ var optionsStudies = map[string]struct {
 }
 
 // presentDefaults are the studies whose tables were made with the present defaults of the learners.
-var presentDefaults = []string{"options-literature", "options-many", "options-wider", "proposal-classic"}
+var presentDefaults = []string{"options-literature", "options-many", "options-model", "options-wider", "proposal-classic"}
 
 // optionLearners are the learners of finite tasks that offer options with values in members.
 var optionLearners = []string{"bootstrap-q", "bootstrap-model"}
@@ -352,6 +352,46 @@ func optionsLong(s *study) error {
 		}
 	}
 	return s.figure("", &figure)
+}
+
+// optionsLengths draws the score of each learner on its own, never exploring and with the default, over the
+// length of the run: one figure for each learner.
+func optionsLengths() error {
+	figures := map[string]*plots.Figure{}
+	for _, name := range []string{"options-many-brief", "options-many-short", "options-wider"} {
+		s, err := execute(name)
+		if err != nil {
+			return err
+		}
+		x := optionsStudies[baseName(name)]
+		tasks, err := x.tasks()
+		if err != nil {
+			return err
+		}
+		for _, learner := range x.learners {
+			_, scores, _, err := s.optionScores(learner, x.ways, tasks)
+			if err != nil {
+				return err
+			}
+			f := figures[learner]
+			if f == nil {
+				f = &plots.Figure{Title: learner, XLabel: "steps of the run", YLabel: "score per step over the run", LogX: true}
+				f.Lines = make([]plots.Line, len(x.ways))
+				figures[learner] = f
+			}
+			for a, w := range x.ways {
+				t, line := overTasks(scores[a]), &f.Lines[a]
+				line.Label, line.X = w.name, append(line.X, float64(s.Meta.Steps))
+				line.Y, line.Low, line.High = append(line.Y, 100*t.Value), append(line.Low, 100*t.Low), append(line.High, 100*t.High)
+			}
+		}
+	}
+	for learner, f := range figures {
+		if err := (&study{name: "options-lengths"}).figure(learner, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // overTasks is the test of tasks within kinds, or of all tasks as one kind where a kind has one task.
