@@ -351,3 +351,22 @@ def test_decided_comparisons_are_printed_first() -> None:
     said = repr(rlrun.Comparison({"comparisons": rows, "skipped": [], "notes": []})).splitlines()
     assert said[:11] == [*map(str, range(30, 40)), "0"]
     assert said[-1].startswith("… and 20 more")
+
+
+@pytest.mark.usefixtures("program")
+def test_power_says_how_many_runs_decide(tmp_path: Path) -> None:
+    config = {
+        "environments": ["chain", "riverswim"],
+        "agents": ["psrl", "q-learning", "dyna-q"],
+        "runs": 12,
+        "steps": 200,
+    }
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    said = results.power({"chain": 0.5, "riverswim": 0.01}, pairs="all", power=0.9)
+    assert len(said) == 6
+    assert set(said["alpha"]) == {0.05 / 6}
+    assert set(said[said["environment"] == "chain"]["difference"]) == {0.5}
+    assert (said["cautious"] >= said["needed"]).all()
+    assert results.power(0.1, pairs=["psrl", "dyna-q"])["b"].tolist() == ["dyna-q"] * 2
+    with pytest.raises(ValueError, match="difference"):
+        results.power(0.0)

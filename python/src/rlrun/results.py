@@ -144,6 +144,48 @@ class Results:
         return compare(self.directory, **options)
 
     @checked
+    def power(
+        self,
+        difference: float | Mapping[str, float],
+        *,
+        metric: str | None = None,
+        pairs: str | Sequence[str] | None = None,
+        against: str | None = None,
+        power: float | None = None,
+        alpha: float | None = None,
+    ) -> pd.DataFrame:
+        """Return how many runs decide a difference, with these runs as a pilot, as ``rlrun power`` does.
+
+        It has a row per pair of agents and environment: environment, a, b, paired, runs, sd, alpha, detectable,
+        difference, needed and cautious, which are runs of each agent, absent if the pilot has too few runs.
+
+        Args:
+            difference: The smallest difference that matters, in units of the metric, or one for each environment.
+            metric: What will be compared; reward if None.
+            pairs: ``"first"``, ``"all"``, or the labels of two agents; ``"first"`` if None.
+            against: The label of an agent that all others are compared with.
+            power: The probability with which a true difference is to be decided; 0.8 if None.
+            alpha: Level of all tests together; 0.05 if None.
+
+        Raises:
+            ValueError: rlrun refused, for the reason that it gives.
+            FileNotFoundError: There is no program rlrun.
+
+        """
+        from rlrun.client import program  # noqa: PLC0415  plugins do without it
+
+        options: dict[str, object] = {"metric": metric, "against": against, "power": power, "alpha": alpha}
+        options["pairs"] = pairs if pairs is None or isinstance(pairs, str) else ",".join(pairs)
+        each = {f"{of}=": d for of, d in difference.items()} if isinstance(difference, Mapping) else {"": difference}
+        command = [program(), "power", "--json", *(f"--difference={of}{d}" for of, d in each.items())]
+        command += [f"--{name}={value}" for name, value in options.items() if value is not None]
+        command += ["--", str(self.directory)]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        if done.returncode != 0:
+            raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
+        return _pandas().DataFrame(json.loads(done.stdout))
+
+    @checked
     def steps_to(
         self, metric: str, level: float | Mapping[str, float], *, below: bool = False, stays: bool = True
     ) -> pd.DataFrame:
