@@ -51,7 +51,7 @@ func Explain(ctx context.Context, p *plan.Plan, plugins Plugins, trust bool, key
 	for i := range kept {
 		at := func(d result.Decision) bool { return d.Step == kept[i].Step && d.Episode == kept[i].Episode }
 		if j := slices.IndexFunc(made, at); kept[i].Step <= step && (j < 0 || !kept[i].Same(&made[j])) {
-			return result.Decision{}, nil, fmt.Errorf("its decision after %d steps is another one than was recorded: a program has changed since, or is not deterministic", kept[i].Step)
+			return result.Decision{}, nil, fmt.Errorf("its decision after %d steps is another one than was recorded: a program or a file has changed since, or a program is not deterministic", kept[i].Step)
 		}
 	}
 	return made[len(made)-1], explorer.Offered(0), nil
