@@ -24,7 +24,7 @@ func newExport(app *host.App) *cobra.Command {
 		Long:  exportHelp,
 		Example: `  rlrun mdp export --env riverswim --param states=8 --out river8.json
   rlrun mdp export --env family --param kind=lock | rlrun mdp solve --model -`,
-		Args: cli.Arguments(0),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.env == "" {
 				return cli.Usagef("%s needs --env (see %[1]s --help)", cmd.CommandPath())

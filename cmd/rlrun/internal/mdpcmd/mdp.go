@@ -79,6 +79,18 @@ func New(app *host.App) *cobra.Command {
 	return cli.Group(cmd, newSolve(app), newStructure(app), newMixing(app), newExport(app))
 }
 
+// noArguments refuses arguments, as flags name the model.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	model := ""
+	if cmd.Flags().Lookup("model") != nil {
+		model = "a file with --model FILE, "
+	}
+	return cli.Usagef("%s: unexpected argument %q: name %san environment with --env NAME (see %[1]s --help)", cmd.CommandPath(), args[0], model)
+}
+
 // process is a model, a criterion and a policy: what the commands of rlrun mdp
 // begin with.
 type process struct {

@@ -82,7 +82,7 @@ func newMixing(app *host.App) *cobra.Command {
 		Example: `  rlrun mdp mixing --env riverswim --plot mixing.svg
   rlrun mdp mixing --env deepsea --param size=5 --policy right
   rlrun mdp mixing --env fourrooms --epsilon 0.02 --json`,
-		Args: cli.Arguments(0),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fs := cmd.Flags()
 			switch {

@@ -55,7 +55,7 @@ func newSolve(app *host.App) *cobra.Command {
 		Example: `  rlrun mdp solve --env riverswim
   rlrun mdp solve --env frozenlake --param size=8 --gamma 0.99 --plot lake.svg
   rlrun mdp solve --model model.json --policy uniform --json`,
-		Args: cli.Arguments(0),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.answer(app, cmd, func(p *process) (answer, error) { return p.evaluate() })
 		},

@@ -71,7 +71,7 @@ func newStructure(app *host.App) *cobra.Command {
 		Example: `  rlrun mdp structure --env riverswim --policy uniform
   rlrun mdp structure --env doubleloop
   rlrun mdp structure --model model.json --json`,
-		Args: cli.Arguments(0),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.answer(app, cmd, func(p *process) (answer, error) { return p.connections(far) })
 		},
