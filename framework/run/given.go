@@ -73,7 +73,7 @@ func (x *Runner) given(ctx context.Context, m result.Metric, without func(enviro
 			return loop.KnowsOptimum(models[0], env.Spec().Continuing, m), nil
 		}, without, map[result.Metric]string{
 			metric.EpisodeRegret:       "episode_regret needs the optimal return of an episode, which is known of tasks with episodes whose model the environment gives, and no environment here is such a task: record regret of continuing tasks, or episode_return",
-			result.Regret:              "regret needs the optimal reward, which is known of tasks with one state and of continuing tasks whose model the environment gives, and no environment here is such a task: record reward, or cumulative_reward for a sum",
+			result.Regret:              "regret needs the optimal reward, which is known of tasks with one state and of continuing tasks whose model the environment gives, and no environment here is such a task: record reward, cumulative_reward for a sum, or episode_regret of tasks with episodes whose model is known",
 			metric.SimpleRegret:        "simple_regret needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
 			metric.RecommendationError: "recommendation_error needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
 			result.OptimalAction:       "optimal_action needs a task with one state whose model the environment gives, and no environment here is such a task: record reward",
