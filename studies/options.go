@@ -29,7 +29,7 @@ var optionsStudies = map[string]struct {
 	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-classic":     {withTaxi(classicTasks), optionLearners, optionWays, 3},
 	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
-	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners, optionWays, 1},
+	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], optionWays, 1},
 	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, optionWays, 1},
 	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
@@ -358,7 +358,7 @@ func optionsLong(s *study) error {
 // length of the run: one figure for each learner.
 func optionsLengths() error {
 	figures := map[string]*plots.Figure{}
-	for _, name := range []string{"options-many-brief", "options-many-short", "options-wider"} {
+	for _, name := range []string{"options-many-brief", "options-many-short", "options-wider", "options-model-long"} {
 		s, err := execute(name)
 		if err != nil {
 			return err
