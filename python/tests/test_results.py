@@ -280,6 +280,21 @@ def test_compare(directory: Path) -> None:
         rlrun.compare(directory, pairs=("greedy", "nobody"))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+def test_many_comparisons_are_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The program says how far it is, and so does Python. Its other words belong to an error."""
+    told = "9 of 99 comparisons, about 10 s left"
+    fake = tmp_path / "fake"
+    fake.write_text(f"#!/bin/sh\necho 'rlrun: {told}' >&2; echo 'rlrun: no such agent' >&2; exit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("RLRUN", str(fake))
+    with pytest.raises(ValueError, match=r"^no such agent$"):
+        rlrun.compare("out")
+    assert capsys.readouterr().err == told + "\n"
+
+
 def test_names_in_any_locale(program: str, tmp_path: Path) -> None:
     """What rlrun prints is UTF-8, also where the locale has another encoding."""
     (tmp_path / "exp.yaml").write_text(CONFIG.replace("exploring", "ε-greedy ±"), encoding="utf-8")

@@ -15,6 +15,8 @@ import json
 import math
 import re
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -469,9 +471,22 @@ def compare(
     elif margin is not None:
         command.append(f"--margin={margin}")
     command += ["--unpaired"] * unpaired + ["--no-files"] * (not files)
-    done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, encoding="utf-8", check=False)
-    if done.returncode != 0:
-        raise ValueError(
-            done.stderr.strip().removeprefix("rlrun: ").replace(" with --unpaired", ", with unpaired=True")
-        )
-    return Comparison(json.loads(done.stdout))
+    command += ["--", *map(str, directories)]
+    said = ""
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as answer,
+        subprocess.Popen(command, stdout=answer, stderr=subprocess.PIPE, encoding="utf-8") as running,
+    ):
+        try:
+            for line in running.stderr or ():
+                if re.match(r"rlrun: \d+ of \d+ comparisons", line):
+                    print(line.removeprefix("rlrun: "), end="", file=sys.stderr, flush=True)
+                else:
+                    said += line
+        except BaseException:  # Ctrl-C, say
+            running.kill()
+            raise
+        if running.wait() != 0:
+            raise ValueError(said.strip().removeprefix("rlrun: ").replace(" with --unpaired", ", with unpaired=True"))
+        answer.seek(0)
+        return Comparison(json.load(answer))

@@ -222,12 +222,15 @@ func (o *options) show(w io.Writer, r *compare.Result) error {
 
 // progress says now and then how far the comparisons are: after 5 s, then every ten.
 func progress(w io.Writer) func(made, all int) {
-	began := time.Now()
+	var began time.Time // of the tests, which come after the pairs of runs are found
 	var mu sync.Mutex
 	next := 5 * time.Second
 	return func(made, all int) {
 		mu.Lock()
 		defer mu.Unlock()
+		if began.IsZero() {
+			began = time.Now()
+		}
 		elapsed := time.Since(began)
 		if elapsed < next {
 			return
