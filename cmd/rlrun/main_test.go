@@ -173,7 +173,7 @@ func TestHelp(t *testing.T) {
 // Every command that starts plugins has --replace. The list has the commands that do
 // not start any.
 func TestReplaceFlag(t *testing.T) {
-	without := []string{"help", "report", "submit", "decide", "status", "explain", "compact", "compare", "power", "sensitivity", "tune", "export", "threshold", "schema", "version", "licenses", "plugin", "plugin new", "plugin lock", "plugin serve", "mdp", "serve"}
+	without := []string{"help", "report", "submit", "decide", "status", "compact", "compare", "power", "sensitivity", "tune", "export", "threshold", "schema", "version", "licenses", "plugin", "plugin new", "plugin lock", "plugin serve", "mdp", "serve"}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
