@@ -68,7 +68,8 @@ func replace(name string, data []byte) error {
 	return os.WriteFile(name, data, 0o666)
 }
 
-// begins returns how much of data a file has. One that is not there has nothing, and one that has something else is an error.
+// begins returns how much of data a file has. One that is not there has nothing. One that has something else is an error; so
+// is an empty one, which may be a hard link.
 func begins(name string, data []byte) (int, error) {
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +79,7 @@ func begins(name string, data []byte) (int, error) {
 		return 0, errors.Join(err, os.ErrInvalid)
 	}
 	old, err := inputfile.Read(name, int64(len(data)))
-	if err == nil && !bytes.HasPrefix(data, old) {
+	if err == nil && (len(old) == 0 || !bytes.HasPrefix(data, old)) {
 		err = os.ErrInvalid
 	}
 	return len(old), err
@@ -159,8 +160,8 @@ func (l *layout) file(rec *result.Record) string {
 	return filepath.Join(l.environments[rec.Environment], l.agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run), l.base())
 }
 
-// base returns the last part of the name of each file.
-func (l *layout) base() string { return fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(l.wall)) }
+// base returns the last part of the name of each file. Experiments that began in the same second have other ones.
+func (l *layout) base() string { return fmt.Sprintf("events.out.tfevents.%017.6f.rlrun", l.wall) }
 
 func slugs(labels []string) map[string]string {
 	out := map[string]string{}

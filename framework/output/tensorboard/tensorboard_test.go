@@ -31,7 +31,7 @@ func TestChecksum(t *testing.T) {
 func TestTensorBoard(t *testing.T) {
 	dir := t.TempDir()
 	files := must.Get(Output.Write(outputtest.Small(t), dir))(t)
-	want := filepath.Join("two-arms", "a_1", "run-0", "events.out.tfevents.1700000000.rlrun")
+	want := filepath.Join("two-arms", "a_1", "run-0", "events.out.tfevents.1700000000.000000.rlrun")
 	if len(files) != 2 || files[0] != want { // a failed run has no events
 		t.Fatalf("files %v", files)
 	}
@@ -141,15 +141,26 @@ func TestPipe(t *testing.T) {
 func TestHardLink(t *testing.T) {
 	r, dir := outputtest.Small(t), t.TempDir()
 	name, mine := filepath.Join(dir, must.Get(Output.Write(r, dir))(t)[0]), filepath.Join(dir, "mine")
-	must.Do(t, os.Remove(name))
-	must.Do(t, os.WriteFile(mine, []byte("mine"), 0o666))
-	must.Do(t, os.Link(mine, name))
-	for rec := range r.Records() {
-		Output.Watch(r.Dir, r.Summary.Meta, dir)([]result.Record{rec})
+	for _, text := range []string{"mine", ""} {
+		must.Do(t, os.Remove(name))
+		must.Do(t, os.WriteFile(mine, []byte(text), 0o666))
+		must.Do(t, os.Link(mine, name))
+		for rec := range r.Records() {
+			Output.Watch(r.Dir, r.Summary.Meta, dir)([]result.Record{rec})
+		}
+		must.Get(Output.Write(r, dir))(t)
+		if now := string(must.Get(os.ReadFile(mine))(t)); now != text {
+			t.Errorf("the file behind a link is %q", now)
+		}
+		must.Do(t, os.Remove(mine))
 	}
-	must.Get(Output.Write(r, dir))(t)
-	if text := must.Get(os.ReadFile(mine))(t); string(text) != "mine" {
-		t.Errorf("the file behind a link is %q", text)
+}
+
+// Experiments that began in the same second have files of their own in one directory.
+func TestSameSecond(t *testing.T) {
+	one, other := layout{wall: 1.7e9}, layout{wall: 1.7e9 + 1.0/64}
+	if one.base() == other.base() {
+		t.Errorf("both are %s", one.base())
 	}
 }
 
