@@ -12,6 +12,7 @@ import (
 	"github.com/invopop/jsonschema"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/each"
 
@@ -27,16 +28,22 @@ func saved(d vector.Description) string {
 }
 
 // printDescription writes what a plugin says of itself for people.
-func printDescription(w io.Writer, d vector.Description, facts map[string]string) error {
+func printDescription(w io.Writer, d *inspected) error {
 	fmt.Fprintf(w, "%s, %s\n%s\n", d.ID, d.Kind, d.Doc)
 	if len(d.Abilities) > 0 {
 		fmt.Fprintf(w, "Abilities: %s\n", strings.Join(d.Abilities, ", "))
 	}
-	for _, name := range slices.Sorted(maps.Keys(facts)) {
-		fmt.Fprintf(w, "Fact %s: %s\n", name, facts[name])
+	for _, name := range slices.Sorted(maps.Keys(d.Facts)) {
+		fmt.Fprintf(w, "Fact %s: %s\n", name, d.Facts[name])
 	}
-	if s := saved(d); s != "" {
-		fmt.Fprintf(w, "Saved agents: %s\n", s)
+	if d.Saved != "" {
+		fmt.Fprintf(w, "Saved agents: %s\n", d.Saved)
+	}
+	if d.closed != nil {
+		cause, _, _ := strings.Cut(d.closed.Error(), "\n")
+		fmt.Fprintf(w, "Spaces: not known, as it does not open without parameters (%s)\n", cause)
+	} else if d.spec.Action != nil {
+		fmt.Fprintf(w, "Observations: %s\nActions: %s\n", inWords(d.spec.Observation), inWords(d.spec.Action))
 	}
 	if d.FramesPerSecond > 0 {
 		fmt.Fprintf(w, "Frames: %v per second\n", d.FramesPerSecond)
@@ -83,6 +90,25 @@ func printDescription(w io.Writer, d vector.Description, facts map[string]string
 		}
 	}
 	return nil
+}
+
+// inWords is a space for people.
+func inWords(s space.Space) string {
+	switch s := s.(type) {
+	case space.Discrete:
+		return fmt.Sprintf("discrete, %d to %d", s.Start, s.Start+s.N-1)
+	case space.MultiDiscrete:
+		return "multi-discrete, with these numbers of values: " + brief(s.NVec)
+	case space.Box:
+		bound := func(x []float64) string {
+			if slices.Min(x) == slices.Max(x) {
+				return fmt.Sprint(x[0])
+			}
+			return brief(x)
+		}
+		return fmt.Sprintf("box of %v, shape %v, from %s to %s", s.Type, s.Shape, bound(s.Low), bound(s.High))
+	}
+	return fmt.Sprint(s)
 }
 
 // param is a parameter in a schema.

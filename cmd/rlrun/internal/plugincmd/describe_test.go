@@ -2,10 +2,12 @@ package plugincmd
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/internal/must"
@@ -44,9 +46,24 @@ func TestDescriptionOfPickles(t *testing.T) {
 	for _, abilities := range [][]string{{"checkpoint", "pickle"}, {"checkpoint"}} {
 		var text strings.Builder
 		d := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Params: json.RawMessage(`{"type": "object"}`), Abilities: abilities}
-		must.Do(t, printDescription(&text, d, nil))
+		must.Do(t, printDescription(&text, &inspected{Description: d, Saved: saved(d)}))
 		if got, want := strings.Contains(text.String(), "Saved agents: pickles of Python; to read one runs code"), len(abilities) == 2; got != want {
 			t.Errorf("%v: it warns: %v\n%s", abilities, got, text.String())
+		}
+	}
+}
+
+// Bounds that are all alike are one number, and of many numbers the first are printed.
+func TestSpacesInWords(t *testing.T) {
+	for want, s := range map[string]space.Space{
+		"discrete, -1 to 1": space.Discrete{N: 3, Start: -1},
+		"multi-discrete, with these numbers of values: [2 3]": space.MultiDiscrete{NVec: []int64{2, 3}},
+		"box of uint8, shape [2 3], from 0 to 255":            space.Box{Low: []float64{0}, High: slices.Repeat([]float64{255}, 6), Shape: []int{2, 3}, Type: space.Uint8},
+		"box of float64, shape [], from -Inf to 1":            space.Box{Low: []float64{math.Inf(-1)}, High: []float64{1}},
+		"box of int64, shape [2], from [0 1] to 9":            space.Box{Low: []float64{0, 1}, High: []float64{9}, Shape: []int{2}, Type: space.Int64},
+	} {
+		if got := inWords(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

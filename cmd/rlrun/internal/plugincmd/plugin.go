@@ -3,6 +3,8 @@ package plugincmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -10,8 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plan"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/store"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/each"
@@ -119,55 +124,99 @@ func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
+// inspected is what a plugin says of itself.
+type inspected struct {
+	vector.Description
+	Facts       map[string]string `json:"facts,omitempty"`
+	Saved       string            `json:"saved,omitempty"`
+	Observation json.RawMessage   `json:"observation,omitempty"`
+	Action      json.RawMessage   `json:"action,omitempty"`
+
+	spec   framework.Spec // of an environment
+	closed error          // why it has no spec
+}
+
 // describe opens a plugin for long enough to ask what it is, and for the facts that it states.
-func describe(app *host.App, ctx context.Context, name string, args []string) (d vector.Description, facts map[string]string, err error) {
+// then, unless nil, is called before it is closed.
+func describe(app *host.App, ctx context.Context, name string, args []string, then func(vector.Plugin, *inspected) error) (x inspected, err error) {
 	p, closePlugin, err := app.OpenPlugin(ctx, plan.Component{Plugin: name, Args: args})
 	if err != nil {
-		return d, nil, err
+		return x, err
 	}
-	d, err = p.Describe(ctx)
+	x.Description, err = p.Describe(ctx)
 	if process, ok := p.(store.Process); ok && err == nil {
 		var sources map[string]string
 		sources, err = process.Sources(ctx)
-		facts = map[string]string{}
+		x.Facts = map[string]string{}
 		for source, value := range sources {
 			if name, ok := strings.CutPrefix(source, "fact "); ok {
-				facts[name] = value
+				x.Facts[name] = value
 			}
 		}
 	}
-	return d, facts, cmp.Or(err, closePlugin())
+	if x.Saved = saved(x.Description); err == nil && then != nil {
+		err = then(p, &x)
+	}
+	return x, cmp.Or(err, closePlugin())
+}
+
+// open asks an environment for its spaces.
+func (x *inspected) open(ctx context.Context, p vector.Plugin, params []string) error {
+	raw, err := config.Params(params, x.Params)
+	if err != nil {
+		return err
+	}
+	env, err := p.OpenEnvironment(ctx, raw, 1)
+	if err != nil {
+		return err
+	}
+	x.spec = env.Spec()
+	if x.Observation, err = space.Marshal(x.spec.Observation); err == nil {
+		x.Action, err = space.Marshal(x.spec.Action)
+	}
+	return errors.Join(err, env.Close())
 }
 
 func newInspect(app *host.App) *cobra.Command {
 	var asJSON bool
+	var params []string
 	cmd := &cobra.Command{
 		Use:   "inspect NAME [-- ARGS...]",
 		Short: "Print the description and the parameters of a plugin",
 		Long: `Print the description of a plugin: its id, whether it is an environment or an
 agent, its optional abilities, the facts that bind its runs, and its parameters
-with ranges and defaults.
+with ranges and defaults. An environment is opened for its spaces of observations and
+actions, with the parameters that --param gives.
 
---json: {id, kind, doc, params, abilities, facts, saved, requires}; params is a JSON
-schema, and saved says that saved agents are pickles.`,
-		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
+--json: {id, kind, doc, params, abilities, facts, saved, requires, observation, action};
+params is a JSON schema, saved says that saved agents are pickles, and the last two are
+spaces.`,
+		Example: "  rlrun plugin inspect bernoulli-bandit --param arms=3\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
 		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, facts, err := describe(app, cmd.Context(), args[0], args[1:])
+			x, err := describe(app, cmd.Context(), args[0], args[1:], func(p vector.Plugin, x *inspected) error {
+				switch {
+				case x.Kind == vector.KindEnvironment:
+					x.closed = x.open(cmd.Context(), p, params)
+				case len(params) > 0:
+					return cli.Usagef("--param is for the spaces of an environment, and %s is of the kind %s", args[0], x.Kind)
+				}
+				if len(params) > 0 {
+					return x.closed
+				}
+				return nil
+			})
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), struct {
-					vector.Description
-					Facts map[string]string `json:"facts,omitempty"`
-					Saved string            `json:"saved,omitempty"`
-				}{d, facts, saved(d)})
+				return cli.WriteJSON(cmd.OutOrStdout(), x)
 			}
-			return printDescription(cmd.OutOrStdout(), d, facts)
+			return printDescription(cmd.OutOrStdout(), &x)
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
+	cmd.Flags().StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
 	app.ReplaceFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -27,7 +27,7 @@ Editors complete and check configs with it: save it and start the config with
 				_, err := cmd.OutOrStdout().Write(plan.Schema())
 				return err
 			}
-			d, _, err := describe(app, cmd.Context(), args[0], nil)
+			d, err := describe(app, cmd.Context(), args[0], nil, nil)
 			if err != nil {
 				return err
 			}
