@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,11 @@ import (
 // run takes another course than these; it is also one of the plugins, or of agents that cannot be opened again.
 // It writes nothing. With trust, programs and pickles may be read as in Runner.Trust.
 func Explain(ctx context.Context, p *plan.Plan, plugins Plugins, trust bool, key result.Key, step int, kept []result.Decision) (result.Decision, []explore.Offered, error) {
-	x := New(only(p, key, step+1), plugins)
+	steps := min(step, p.Config.Steps-1) + 1
+	if steps == 0 {
+		return result.Decision{}, nil, errors.New("its agents were evaluated, and a run has no steps")
+	}
+	x := New(only(p, key, steps), plugins)
 	x.Trust = trust
 	defer func() { _ = x.Close() }() // what ends changes nothing
 	if err := x.Check(ctx, nil); err != nil {
@@ -38,7 +43,7 @@ func Explain(ctx context.Context, p *plan.Plan, plugins Plugins, trust bool, key
 	c := &x.Plan.Config
 	b := loop.Batch{
 		Environment: lanes.env, Agent: lanes.agent, Runs: []int{key.Run}, Seeds: seed.NewSource(*c.Seed, lanes.env.Spec().ID),
-		Steps: min(step+1, c.Steps), Episodes: c.Episodes, Discount: 1,
+		Steps: steps, Episodes: c.Episodes, Discount: 1,
 	}
 	if err := w.saving(ctx, &b); err != nil {
 		return result.Decision{}, nil, err

@@ -73,6 +73,10 @@ its options as the list options: name, greedy, values (in the members), gain, co
 				if r.Key() != key || r.Status != result.OK {
 					continue
 				}
+				one := func(yield func(result.Record, error) bool) { yield(r, nil) }
+				if err := result.Check(cmd.Context(), meta, one); err != nil {
+					return p.Dir.Explain(err)
+				}
 				x := explained{Decision: last(r.Decisions, which.step)}
 				var unknown error // why there are no options
 				if !recorded && which.step >= 0 {
