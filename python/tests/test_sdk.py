@@ -1186,6 +1186,14 @@ def test_options_are_not_cast(option: dict[str, Any], message: str) -> None:
         _rules._option(rlrun.DeclaredOption("o", **option), 3, 2)
 
 
+@pytest.mark.parametrize("row", [[1, 1], [1, 0.5], [1, -1], [0.5, 0.5]])
+def test_probabilities_of_options_arrive_as_they_are(row: list[float]) -> None:
+    """The host refuses those that do not sum to 1. A largest one of 1 is no action that is surely taken."""
+    crossed = _rules._option(rlrun.DeclaredOption("o", {0: 1, 1: row, 2: [0, 1]}), 3, 2)
+    assert np.frombuffer(crossed.policy).reshape(3, 2).tolist() == [[0, 1], row, [0, 1]]
+    assert crossed.actions == b""
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

@@ -232,7 +232,7 @@ def _option(o: Any, states: int, actions: int) -> pb.DeclaredOption:
                 f"option {o.name!r}: it may begin in state {whole(s, states, 'the state')}, where it has no policy"
             )
         begins[whole(s, states, "the state of the initiation set")] = 1
-    sure = bool((rows.max(axis=1) == 1).all())
+    sure = bool((rows == np.eye(actions)[rows.argmax(axis=1)]).all())
     return pb.DeclaredOption(
         name=o.name,
         initiation=begins.tobytes(),
