@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// Width returns the columns of a terminal, 0 if w is none.
+// Width returns the columns of a terminal, 80 if it does not tell them, and 0 if w is none.
 func Width(w io.Writer) int {
 	f, ok := Raw(w).(interface{ Fd() uintptr })
 	if !ok {
@@ -94,5 +95,5 @@ func Width(w io.Writer) int {
 	if err != nil || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}
-	return width
+	return cmp.Or(width, 80)
 }
