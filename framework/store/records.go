@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,17 @@ import (
 func (d Dir) Records(ctx context.Context, p *plan.Plan) (*result.Runs, error) {
 	runs, err := result.OpenRunsContext(ctx, d.Path)
 	return runs, Blame(p, err)
+}
+
+// RecordNames returns the names of files with records, also of runs that are set aside, as far as they can be listed.
+func (d Dir) RecordNames() (names []string) {
+	for _, of := range []Dir{d, d.aside()} {
+		files, _ := result.RecordFiles(of.Path)
+		for _, f := range files {
+			names = append(names, filepath.Base(f))
+		}
+	}
+	return names
 }
 
 // shardRecords lists the records of a shard's runs.

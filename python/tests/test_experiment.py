@@ -599,6 +599,25 @@ def test_runs_that_ended_at_once_are_told(tmp_path: Path, monkeypatch: pytest.Mo
         assert sorted(r["run"] for r in told) == list(range(runs))
 
 
+def test_runs_are_told_whatever_the_clocks_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records on a file server have the times of another clock."""
+    follow, clocks = _Host.follow, iter((1e9, 4e9))
+
+    def late(host: _Host) -> None:
+        host.process.wait()
+        clock = next(clocks)
+        for path in (tmp_path / "out" / "runs").iterdir():
+            os.utime(path, (clock, clock))
+        follow(host)
+
+    monkeypatch.setattr(_Host, "follow", late)
+    config = {"environments": [BANDIT], "agents": [THOMPSON], **SMALL}
+    told: list[dict[str, Any]] = []
+    for runs in (4, 5):
+        rlrun.run(config | {"runs": runs}, output=tmp_path / "out", progress=False, on_run=told.append)
+        assert sorted(r["run"] for r in told) == list(range(runs))
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_among_the_records_is_not_read(tmp_path: Path) -> None:
     """Someone else may write into the directory, too; reading a pipe would wait for good."""

@@ -151,7 +151,6 @@ def run(
     with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as answer:
         text.write(_json(config))
         text.seek(0)
-        started = time.time()
         process = subprocess.Popen(
             [*command, *flags, "--", name],
             stdin=text,
@@ -161,7 +160,7 @@ def run(
             env=_programs.environ(config),
             start_new_session=True,  # an interrupt is sent on by this process, once
         )
-        host = _Host(process, started, progress, on_run)
+        host = _Host(process, progress, on_run)
         with process:
             try:
                 host.follow()
@@ -302,11 +301,10 @@ class _Host:
     def __init__(
         self,
         process: subprocess.Popen[str],
-        started: float,
         progress: bool,
         on_run: Callable[[dict[str, Any]], object] | None,
     ) -> None:
-        self.process, self.started, self.progress, self.on_run = process, started, progress, on_run
+        self.process, self.progress, self.on_run = process, progress, on_run
         self.state: dict[str, Any] = {}
         self.lines: list[str] = []
 
@@ -322,7 +320,7 @@ class _Host:
             for state in self._states():
                 show(state)
                 if self.on_run:
-                    records = records or self._records(state["grid"], self.on_run)
+                    records = records or self._records(state, self.on_run)
                     next(records)
             if records:
                 next(records)
@@ -341,15 +339,14 @@ class _Host:
         if self.progress and not _stage.get() and self.process.wait() == 0:
             sys.stderr.writelines(self.lines)  # notes, such as on agents that are left out
 
-    def _records(self, grid: list[int], on_run: Callable[[dict[str, Any]], object]) -> Iterator[None]:
-        """Call on_run with the records that have come since the last time."""
-        there = Path(self.output, "runs").glob("*.jsonl")
-        seen = {path for path in there if path.stat().st_mtime < self.started}  # the first runs may have ended already
+    def _records(self, first: dict[str, Any], on_run: Callable[[dict[str, Any]], object]) -> Iterator[None]:
+        """Call on_run with the records that have come since the last time; first is the first line of progress."""
+        seen = {Path(self.output, "runs", name) for name in first.get("recorded", [])}
         while True:
             for path in sorted(set(Path(self.output, "runs").glob("[!.]*.jsonl")) - seen):
                 seen.add(path)
                 for line in Results(path.parents[1])._file(f"runs/{path.name}").read_text("utf-8").splitlines():
-                    on_run(json.loads(line) | {"grid": grid})
+                    on_run(json.loads(line) | {"grid": first["grid"]})
             yield
 
     def stop(self) -> str:

@@ -44,15 +44,15 @@ type progress struct {
 }
 
 // newProgress begins to show progress on w, in JSON or for people; if quiet and not in JSON, it
-// only counts and keeps warnings.
-func newProgress(w io.Writer, of *plan.Plan, quiet, asJSON bool) *progress {
+// only counts and keeps warnings. In JSON, recorded are named.
+func newProgress(w io.Writer, of *plan.Plan, quiet, asJSON bool, recorded ...string) *progress {
 	p := &progress{
 		w: w, plan: of, quiet: quiet, runs: len(of.Cells) * of.Config.Runs,
 		started: time.Now(), stopped: make(chan struct{}),
 	}
 	switch {
 	case asJSON:
-		p.done.Go(p.json)
+		p.done.Go(func() { p.json(recorded) })
 	case quiet:
 	case cli.Width(w) > 0 && os.Getenv("TERM") != "dumb":
 		p.w = cli.Raw(w)
@@ -124,17 +124,19 @@ type state struct {
 	Environment string  `json:"environment"`
 	Agent       string  `json:"agent"`
 	Grid        []int   `json:"grid,omitempty"`
+
+	Recorded []string `json:"recorded,omitempty"` // files of records that were there
 }
 
 // json writes how far it is as a line of JSON, at the beginning, every refresh and at the end.
-func (p *progress) json() {
+func (p *progress) json(recorded []string) {
 	tick := time.NewTicker(refresh)
 	defer tick.Stop()
-	for grid, over := p.plan.Grid, false; ; grid = nil {
+	for grid, over := p.plan.Grid, false; ; grid, recorded = nil, nil {
 		p.mu.Lock()
 		s := state{
 			p.plan.Config.Output, p.runs, p.reused + p.ended, p.failed, p.share(),
-			p.plan.Environments[p.cell.Environment].Name, p.plan.Agents[p.cell.Agent].Name, grid,
+			p.plan.Environments[p.cell.Environment].Name, p.plan.Agents[p.cell.Agent].Name, grid, recorded,
 		}
 		p.mu.Unlock()
 		_ = json.NewEncoder(p.w).Encode(s) // cli.Output keeps the error

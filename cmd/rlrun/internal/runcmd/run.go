@@ -109,7 +109,7 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	app.TrustFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" "+locks+", if there is one)")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
-	fs.StringVar(&o.progress, "progress", "", "write progress to standard error as `json`, a line every 200 ms: output, runs, ended, failed, share (done, of 1), environment, agent; grid (recorded steps) in the first line")
+	fs.StringVar(&o.progress, "progress", "", "write progress to standard error as `json`, a line every 200 ms: output, runs, ended, failed, share (done, of 1), environment, agent; grid (recorded steps) and recorded (files of records that are there) in the first line")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors and warnings")
 	fs.BoolVar(&o.verbose, "verbose", false, "also print in how many parts the runs of plugins in processes of their own are divided among workers, and what steps cost")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
@@ -158,7 +158,11 @@ func runExperiment(app *host.App, cmd *cobra.Command, name string, o runOptions)
 	if shard.Of > 0 {
 		return runShard(app, cmd, x, shard, o, started)
 	}
-	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet, o.progress == "json")
+	var recorded []string
+	if o.resume && o.progress == "json" {
+		recorded = x.Dir.RecordNames()
+	}
+	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet, o.progress == "json", recorded...)
 	p.verbose = o.verbose
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
