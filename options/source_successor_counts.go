@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SuccessorCounts goes, by the shortest way that was seen, to the state whose successor representation has the least norm, which was
-// visited least by it (Machado, Bellemare & Bowling 2020), and takes the action there that was tried least. The representation is
-// (I − γP̂)⁻¹, where P̂ has n(s,s')/(n(s)+1).
+// SuccessorCounts goes to the state whose successor representation has the least norm, by the shortest way that was seen. By this
+// norm the state was visited least (Machado, Bellemare & Bowling 2020). There the option takes the action that was tried least, as
+// the way to it has only actions that were tried. The representation is (I − γP̂)⁻¹, where P̂ has n(s,s')/(n(s)+1).
 var SuccessorCounts = NamedSource{
 	Name: "successor-counts",
 	Doc:  "the shortest way that was seen to the state of the least successor representation; from there, the action tried least",

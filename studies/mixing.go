@@ -245,23 +245,18 @@ func estimatorWays() []way {
 
 // estimatorsBoard prints what the estimator posterior changes.
 func estimatorsBoard(s *study) error {
-	x := optionsStudies[baseName(s.name)]
-	tasks, err := x.tasks()
+	boards, err := s.optionBoards()
 	if err != nil {
 		return err
 	}
 	var rows [][]string
 	var ps []float64
-	for _, learner := range x.learners {
-		_, scores, shares, err := s.optionScores(learner, x.ways, tasks)
-		if err != nil {
-			return err
-		}
-		for a := 0; a < len(x.ways); a += 2 {
-			d := overTasks(minus(scores[a+1], scores[a]))
+	for _, b := range boards {
+		for a := 0; a < len(b.ways); a += 2 {
+			d := overTasks(minus(b.scores[a+1], b.scores[a]))
 			ps = append(ps, d.P)
-			rows = append(rows, []string{learner, x.ways[a].name, percent(overTasks(scores[a])), percent(overTasks(scores[a+1])), percent(d), "",
-				fmt.Sprintf("%.0f, %.0f %%", 100*shares[a], 100*shares[a+1])})
+			rows = append(rows, []string{b.learner, b.ways[a].name, percent(overTasks(b.scores[a])), percent(overTasks(b.scores[a+1])), percent(d), "",
+				fmt.Sprintf("%.0f, %.0f %%", 100*b.shares[a], 100*b.shares[a+1])})
 		}
 	}
 	for i, p := range stat.Holm(ps) {

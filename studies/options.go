@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,13 @@ var optionWays = []way{
 	{"on its own", nil},
 	{"{rule: never}", map[string]any{"rule": "never"}},
 	{"{}", map[string]any{}},
+}
+
+// offering returns the way with one kind of options.
+func (w way) offering(kind string) way {
+	config := maps.Clone(w.config)
+	config["options"] = []string{kind}
+	return way{w.name + ", " + kind, config}
 }
 
 // proposalWays are the paper's own proposal: the uniform and the greedy option, held for the mean
@@ -173,25 +181,47 @@ func writeOptions(name string) (string, error) {
 // optionsBoard prints the scores of each learner by the way in which it explores, and what each
 // way is better than the learner on its own.
 func optionsBoard(s *study) error {
-	x := optionsStudies[baseName(s.name)]
-	tasks, err := x.tasks()
+	boards, err := s.optionBoards()
 	if err != nil {
 		return err
 	}
-	for _, learner := range x.learners {
-		kinds, scores, shares, err := s.optionScores(learner, x.ways, tasks)
-		if err != nil {
-			return err
+	for _, b := range boards {
+		s.optionsTable(b.learner, b.ways, b.kinds, b.scores, b.shares)
+		if len(b.kinds) > 1 && len(b.kinds) < len(b.tasks) {
+			s.groupsTable(b.ways, b.kinds, b.scores)
 		}
-		s.optionsTable(learner, x.ways, kinds, scores, shares)
-		if len(kinds) > 1 && len(kinds) < len(tasks) {
-			s.groupsTable(x.ways, kinds, scores)
-		}
-		if err := s.withinTable(learner, x.ways, tasks); err != nil {
+		if err := s.withinTable(b.learner, b.ways, b.tasks); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// optionBoard has the scores of a learner, and its share of exploratory steps, by the ways in which it explores.
+type optionBoard struct {
+	learner string
+	ways    []way
+	tasks   []task
+	kinds   []string // of tasks
+	scores  []stat.Scores
+	shares  []float64
+}
+
+// optionBoards returns the boards of all learners of a study of options.
+func (s *study) optionBoards() (boards []optionBoard, err error) {
+	x := optionsStudies[baseName(s.name)]
+	tasks, err := x.tasks()
+	if err != nil {
+		return nil, err
+	}
+	for _, learner := range x.learners {
+		b := optionBoard{learner: learner, ways: x.ways, tasks: tasks}
+		if b.kinds, b.scores, b.shares, err = s.optionScores(learner, x.ways, tasks); err != nil {
+			return nil, err
+		}
+		boards = append(boards, b)
+	}
+	return boards, nil
 }
 
 // groupsTable prints the difference from the learner on its own in each group of the study options-map.
@@ -363,24 +393,19 @@ func optionsLengths() error {
 		if err != nil {
 			return err
 		}
-		x := optionsStudies[baseName(name)]
-		tasks, err := x.tasks()
+		boards, err := s.optionBoards()
 		if err != nil {
 			return err
 		}
-		for _, learner := range x.learners {
-			_, scores, _, err := s.optionScores(learner, x.ways, tasks)
-			if err != nil {
-				return err
-			}
-			f := figures[learner]
+		for _, b := range boards {
+			f := figures[b.learner]
 			if f == nil {
-				f = &plots.Figure{Title: learner, XLabel: "steps of the run", YLabel: "score per step over the run", LogX: true}
-				f.Lines = make([]plots.Line, len(x.ways))
-				figures[learner] = f
+				f = &plots.Figure{Title: b.learner, XLabel: "steps of the run", YLabel: "score per step over the run", LogX: true}
+				f.Lines = make([]plots.Line, len(b.ways))
+				figures[b.learner] = f
 			}
-			for a, w := range x.ways {
-				t, line := overTasks(scores[a]), &f.Lines[a]
+			for a, w := range b.ways {
+				t, line := overTasks(b.scores[a]), &f.Lines[a]
 				line.Label, line.X = w.name, append(line.X, float64(s.Meta.Steps))
 				line.Y, line.Low, line.High = append(line.Y, 100*t.Value), append(line.Low, 100*t.Low), append(line.High, 100*t.High)
 			}

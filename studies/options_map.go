@@ -40,11 +40,7 @@ func mapWays() []way {
 	ways := slices.Clone(optionWays)
 	for _, r := range mapRules {
 		for _, k := range mapOptions {
-			w := way{r.name + ", " + k, map[string]any{"options": []string{k}}}
-			for key, value := range r.config {
-				w.config[key] = value
-			}
-			ways = append(ways, w)
+			ways = append(ways, r.offering(k))
 		}
 	}
 	return ways
@@ -63,21 +59,16 @@ func mapTasks() ([]task, error) {
 // optionsMap prints what each rule and each kind of options is better than the learner on its own, and
 // what it is worth to choose them by the group of a task.
 func optionsMap(s *study) error {
-	x := optionsStudies[baseName(s.name)]
-	tasks, err := x.tasks()
+	boards, err := s.optionBoards()
 	if err != nil {
 		return err
 	}
-	for _, learner := range x.learners {
-		kinds, scores, shares, err := s.optionScores(learner, x.ways, tasks)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(s.w, "`%s`, %d steps:\n\n", learner, s.Meta.Steps)
-		s.mapEffects(kinds, scores, shares)
-		s.mapCells(scores)
-		s.mapValue(kinds, scores)
-		if err := s.mapFigure(learner, scores, shares); err != nil {
+	for _, b := range boards {
+		fmt.Fprintf(s.w, "`%s`, %d steps:\n\n", b.learner, s.Meta.Steps)
+		s.mapEffects(b.kinds, b.scores, b.shares)
+		s.mapCells(b.scores)
+		s.mapValue(b.kinds, b.scores)
+		if err := s.mapFigure(b.learner, b.scores, b.shares); err != nil {
 			return err
 		}
 	}
@@ -189,21 +180,16 @@ func (s *study) effectsTable(title string, rows []wayMean, kinds []string, score
 // kinds of options with three rules. None is in the study options-map.
 func literatureWays() []way {
 	ways := slices.Clone(optionWays)
-	add := func(rule string, config map[string]any, kind string) {
-		w := way{rule + ", " + kind, map[string]any{"options": []string{kind}}}
-		for key, value := range config {
-			w.config[key] = value
-		}
-		ways = append(ways, w)
-	}
 	for _, rule := range []string{"information-directed", "knowledge-gradient"} {
 		for _, kind := range []string{"drawn-member", "members", "nearest-unknown"} {
-			add(rule, map[string]any{"rule": rule}, kind)
+			ways = append(ways, way{rule, map[string]any{"rule": rule}}.offering(kind))
 		}
 	}
 	for _, kind := range []string{"information-gain", "successor-counts", "action-repeats", "random-policies"} {
-		for _, r := range []int{0, 2, 3} { // the rules that draw, and the pairwise one
-			add(mapRules[r].name, mapRules[r].config, kind)
+		for _, r := range mapRules {
+			if slices.Contains([]string{"posterior sampling", "Algorithm 2", "pairwise V"}, r.name) {
+				ways = append(ways, r.offering(kind))
+			}
 		}
 	}
 	return ways
@@ -211,21 +197,16 @@ func literatureWays() []way {
 
 // optionsLiterature prints what ways of the literature are better than the learner on its own.
 func optionsLiterature(s *study) error {
-	x := optionsStudies[baseName(s.name)]
-	tasks, err := x.tasks()
+	boards, err := s.optionBoards()
 	if err != nil {
 		return err
 	}
-	for _, learner := range x.learners {
-		kinds, scores, shares, err := s.optionScores(learner, x.ways, tasks)
-		if err != nil {
-			return err
-		}
+	for _, b := range boards {
 		var rows []wayMean
-		for i, w := range x.ways[1:] {
+		for i, w := range b.ways[1:] {
 			rows = append(rows, wayMean{w.name, []int{i + 1}})
 		}
-		s.effectsTable(learner, rows, kinds, scores, shares)
+		s.effectsTable(b.learner, rows, b.kinds, b.scores, b.shares)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (k *Checkpoints) Read(run int) (c *loop.Checkpoint, err error) {
 }
 
 // mostCheckpoint is the largest checkpoint that is read, in bytes: an agent and the actions of its run.
-const mostCheckpoint = 4 << 30
+const mostCheckpoint = 4 * inputfile.GiB
 
 // readCheckpoint returns what the checksum of a file is of.
 func readCheckpoint(path string) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // A terminal that does not tell its size is one of 80 columns, as tables of all columns would be
-// broken there. What is no terminal has no width.
+// broken there. A file or a pipe has no width.
 func TestWidth(t *testing.T) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
