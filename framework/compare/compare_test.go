@@ -532,7 +532,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	r := compared(t, []*Input{in}, usual)
-	for name, write := range map[string]func(io.Writer, *Result) error{"text": WriteTable, "csv": WriteCSV, "latex": WriteLaTeX} {
+	for name, write := range map[string]func(io.Writer, *Result) error{"text": func(w io.Writer, r *Result) error { return WriteTable(w, r, 0) }, "csv": WriteCSV, "latex": WriteLaTeX} {
 		var first, again bytes.Buffer
 		must.Do(t, errors.Join(write(&first, r), write(&again, compared(t, []*Input{in}, usual))))
 		if !bytes.Equal(first.Bytes(), again.Bytes()) {
@@ -594,7 +594,7 @@ func TestManyComparisons(t *testing.T) {
 		t.Errorf("the first is %+v, want %+v", first, want)
 	}
 	var b strings.Builder
-	must.Do(t, WriteTable(&b, r))
+	must.Do(t, WriteTable(&b, r, 0))
 	if text := b.String(); !strings.Contains(text, "Verdicts of 780 comparisons") || strings.Count(text, "agent 00") != 1 {
 		t.Errorf("the table does not count verdicts:\n%s", text)
 	}

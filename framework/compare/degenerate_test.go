@@ -15,7 +15,7 @@ import (
 func texts(t *testing.T, r *Result) (table, data string) {
 	t.Helper()
 	var b strings.Builder
-	must.Do(t, WriteTable(&b, r))
+	must.Do(t, WriteTable(&b, r, 0))
 	return b.String(), string(must.Get(json.Marshal(r))(t))
 }
 

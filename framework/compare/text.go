@@ -13,8 +13,9 @@ import (
 )
 
 // WriteTable writes the comparisons as tables for a terminal, one an environment, and
-// what is found over environments.
-func WriteTable(w io.Writer, r *Result) error {
+// what is found over environments. A table wider than width characters loses columns, and
+// names them; 0 is no limit.
+func WriteTable(w io.Writer, r *Result, width int) error {
 	var b strings.Builder
 	direction := ""
 	if r.LowerIsBetter {
@@ -27,14 +28,14 @@ func WriteTable(w io.Writer, r *Result) error {
 		}
 		if len(rows) > mostRows {
 			counts, rest := standingRows(r, env, len(rows))
-			fmt.Fprintf(&b, "%s: %s%s\n%s\n%s\n\n", env, r.Definition.Title, direction, render(standingsHeader, counts, 1), rest)
+			fmt.Fprintf(&b, "%s: %s%s\n%s\n%s\n\n", env, r.Definition.Title, direction, render(standingsHeader, counts, width), rest)
 			continue
 		}
 		fmt.Fprintf(&b, "%s: %s%s\n%s\n\n", env, r.Definition.Title, direction,
-			render(append([]string{"A", "B"}, comparisonHeader(r)...), rows, 2))
+			render(append([]string{"A", "B"}, comparisonHeader(r)...), rows, width))
 	}
 	if o := r.Overall; o != nil {
-		overallText(&b, r, o)
+		overallText(&b, r, o, width)
 	}
 	fmt.Fprintf(&b, "Differences are A minus B with their %s intervals. A run of A is compared with the same run of B or, if\nruns are not paired, with every run of B.\n%s\n",
 		percent(1-r.Config.Alpha), Method(r))
@@ -96,13 +97,13 @@ func (c *Comparison) cells() []string {
 	return []string{c.RunsText(), Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), verdict}
 }
 
-func overallText(b *strings.Builder, r *Result, o *Overall) {
+func overallText(b *strings.Builder, r *Result, o *Overall, width int) {
 	if len(o.Aggregates) > 0 {
 		var rows [][]string
 		for _, a := range best(o.Aggregates) {
 			rows = append(rows, []string{a.Agent, Interval(a.IQM), Interval(a.Mean), Interval(a.Median), Interval(a.OptimalityGap)})
 		}
-		fmt.Fprintf(b, "Over %d environments, normalised scores\n%s\n", len(o.Scores), render([]string{"agent", "IQM", "mean", "median", "optimality gap"}, rows, 1))
+		fmt.Fprintf(b, "Over %d environments, normalised scores\n%s\n", len(o.Scores), render([]string{"agent", "IQM", "mean", "median", "optimality gap"}, rows, width))
 		for _, env := range r.Environments {
 			if s, ok := o.Scores[env]; ok {
 				fmt.Fprintf(b, "  %s: 0 is %s, 1 is %s (%s)\n", env, six(s.Low), six(s.High), s.Source)
@@ -134,7 +135,7 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 			}
 			rows = append(rows, row)
 		}
-		fmt.Fprintf(b, "Probability that a run of A is better than a run of B\n%s\n\n", render(header, rows, 2))
+		fmt.Fprintf(b, "Probability that a run of A is better than a run of B\n%s\n\n", render(header, rows, width))
 	}
 	if k := o.Ranks; k != nil {
 		header, rows := k.table()
@@ -142,7 +143,7 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 		if shown := len(rows); shown < len(k.Agents) {
 			best = fmt.Sprintf(", the best %d of %d agents", shown, len(k.Agents))
 		}
-		fmt.Fprintf(b, "Ranks over %d environments%s\n%s\n  %s\n\n", len(k.Environments), best, render(header, rows, 1), RankSentence(r))
+		fmt.Fprintf(b, "Ranks over %d environments%s\n%s\n  %s\n\n", len(k.Environments), best, render(header, rows, width), RankSentence(r))
 	}
 }
 
@@ -282,8 +283,19 @@ func six(x float64) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// render aligns the first left columns and the last to the left when it is words, the
-// others to the right.
-func render(header []string, rows [][]string, left int) string {
-	return result.RenderTable(header, rows, func(i int) bool { return i >= left && header[i] != "verdict" && header[i] != "group" })
+// ranks say which columns a narrow terminal shows: those of low rank are left out first.
+var ranks = map[string]float64{"p": 1, "A wins": 2, "runs": 3, "Holm p": 4, "BH p": 4, "median": 1, "mean": 2, "optimality gap": 3, "environments": 1, "difference of IQM": 2}
+
+// render makes a table. Labels and verdicts are words.
+func render(header []string, rows [][]string, width int) string {
+	t := result.Table{Rows: rows, Wider: "rlrun compare …"}
+	for _, title := range header {
+		words := slices.Contains([]string{"A", "B", "agent", "verdict", "group"}, title)
+		rank, ok := ranks[title]
+		if !ok {
+			rank = result.Always
+		}
+		t.Header = append(t.Header, result.Heading{Title: title, Words: words, Rank: rank})
+	}
+	return t.Text(width)
 }

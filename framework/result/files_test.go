@@ -124,7 +124,8 @@ func TestMetricsThatAreNotKnown(t *testing.T) {
 
 // Columns stay aligned where a name has characters that are not shown as they are.
 func TestTableOfHiddenCharacters(t *testing.T) {
-	got := RenderTable([]string{"agent", "n"}, [][]string{{"\u202eab", "1"}, {"abc", "1"}}, func(int) bool { return false })
+	table := Table{Header: []Heading{{"agent", true, Always}, {"n", true, Always}}, Rows: [][]string{{"\u202eab", "1"}, {"abc", "1"}}}
+	got := table.Text(0)
 	const want = " agent  n\n──────────\n �ab    1\n abc    1"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

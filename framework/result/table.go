@@ -9,12 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/internal/each"
-	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // columns returns the metrics of the terminal table, from left to right: metrics without
@@ -42,7 +38,7 @@ func tablePlace(m Metric) int {
 func keep(s *Summary, m Metric) float64 {
 	switch {
 	case m == cmp.Or(s.Meta.Compared, Reward):
-		return math.Inf(1)
+		return Always
 	case m.OfPlugin():
 		return 0.5
 	}
@@ -87,32 +83,33 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 	return err
 }
 
-// fitTable returns a table that is no wider than width, if there are columns to leave out,
-// and a sentence that names these.
+// fitTable returns the table of an environment.
 func fitTable(s *Summary, env string, width int) string {
 	ms := columns(s, env)
-	title := deltaTitle
-	if shown := s.Shown(env); len(shown) > 0 && shown[0] != s.Meta.Agents[0] { // another one comes first
-		title = "cumulative reward vs " + s.Meta.Agents[0]
-	}
-	delta := len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), CumulativeReward)
-	out := render(s, env, ms, delta, title)
-	var left []string
-	for (len(ms) > 1 || delta) && width > 0 && text.LongestLineLen(out) > width {
-		least := slices.MinFunc(ms, func(a, b Metric) int { return cmp.Compare(keep(s, a), keep(s, b)) })
-		if delta && keep(s, least) > deltaKeep {
-			delta = false
-			left = append(left, title)
-		} else {
-			ms = slices.DeleteFunc(ms, func(m Metric) bool { return m == least })
-			left = append(left, s.Meta.Define(least).Title)
+	cols := s.Columns(env, ms)
+	rank := make([]float64, len(cols), len(cols)+1)
+	for i := range cols {
+		rank[i] = Always
+		if m := i - (len(cols) - len(ms)); m >= 0 {
+			rank[i] = keep(s, ms[m])
 		}
-		out = render(s, env, ms, delta, title)
 	}
-	if len(left) > 0 {
-		out += "\n" + text.WrapSoft(fmt.Sprintf("Left out at %d columns: %s. A wider terminal shows them, and so does a pipe: rlrun report DIR | cat", width, strings.Join(left, ", ")), width)
+	if len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), CumulativeReward) {
+		title := deltaTitle
+		if shown := s.Shown(env); len(shown) > 0 && shown[0] != s.Meta.Agents[0] { // another one comes first
+			title = "cumulative reward vs " + s.Meta.Agents[0]
+		}
+		cols = append(cols, Column{title, func(agent string) string { return s.deltaCell(env, agent) }})
+		rank = append(rank, deltaKeep)
 	}
-	return out
+	t := Table{Wider: "rlrun report DIR"}
+	for i, c := range cols {
+		t.Header = append(t.Header, Heading{c.Header, i == 0, rank[i]})
+	}
+	for _, agent := range s.Shown(env) {
+		t.Rows = append(t.Rows, each.Of(cols, func(c Column) string { return c.Cell(agent) }))
+	}
+	return t.Text(width)
 }
 
 const deltaTitle = "cumulative reward vs first"
@@ -146,23 +143,6 @@ func (s *Summary) Columns(env string, ms []Metric) []Column {
 		cols = append(cols, Column{s.Meta.Define(m).Title, func(agent string) string { return s.Cell(env, agent, m) }})
 	}
 	return cols
-}
-
-func render(s *Summary, env string, ms []Metric, delta bool, title string) string {
-	cols := s.Columns(env, ms)
-	if delta {
-		cols = append(cols, Column{title, func(agent string) string {
-			return s.deltaCell(env, agent)
-		}})
-	}
-
-	header := each.Of(cols, func(c Column) string { return c.Header })
-	var rows [][]string
-	for _, agent := range s.Shown(env) {
-		row := each.Of(cols, func(c Column) string { return c.Cell(agent) })
-		rows = append(rows, row)
-	}
-	return RenderTable(header, rows, func(i int) bool { return i > 0 })
 }
 
 // deltaCell is the difference of an agent to the first one, and of how many pairs of runs it is if not
@@ -205,37 +185,6 @@ func (s *Summary) Shown(env string) []string {
 		agents = agents[:min(s.Top, len(agents))]
 	}
 	return agents
-}
-
-// RenderTable aligns rows for a terminal, with a line under the header and no others. right
-// says which columns, from 0, are aligned to the right.
-func RenderTable(header []string, rows [][]string, right func(column int) bool) string {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
-	style.Box.PaddingLeft, style.Box.PaddingRight = " ", " "
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	cells := func(row []string) table.Row {
-		out := make(table.Row, len(row))
-		for i, cell := range row {
-			out[i] = printable.Text(cell) // as it will be shown, to know its width
-		}
-		return out
-	}
-	t.AppendHeader(cells(header))
-	var configs []table.ColumnConfig
-	for i := range header {
-		if right(i) {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
-	}
-	t.SetColumnConfigs(configs)
-	for _, row := range rows {
-		t.AppendRow(cells(row))
-	}
-	return t.Render()
 }
 
 // String shows the mean ± half of the interval, to two significant digits of

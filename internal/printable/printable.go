@@ -1,5 +1,5 @@
 // Package printable replaces characters in texts of others that a terminal would obey, or
-// that would change how their neighbours are shown.
+// that would change how their neighbours are shown, and breaks long lines.
 package printable
 
 import (
@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // colours are the escape sequences that only change how text looks.
@@ -64,4 +66,14 @@ func unescape(escape string) rune {
 		return utf16.DecodeRune(unit(escape[2:6]), unit(escape[8:12]))
 	}
 	return unit(escape[2:6])
+}
+
+// Wrap breaks a text that is wider than width characters into lines, between words where it
+// can. All lines but the first begin with indent, which does not count.
+func Wrap(s string, width int, indent string) string {
+	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ") // with which WrapSoft fills lines
+	}
+	return strings.Join(lines, "\n"+indent)
 }

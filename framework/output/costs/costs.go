@@ -100,8 +100,8 @@ func writeCSV(w io.Writer, list []store.Cost) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// WriteTable writes them for a terminal.
-func WriteTable(w io.Writer, list []store.Cost) error {
+// WriteTable writes them for a terminal of a width; 0 is no limit.
+func WriteTable(w io.Writer, list []store.Cost, width int) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "\nTime of steps: not known. Runs of earlier versions have none, nor have those of a command that was killed.")
 		return err
@@ -115,9 +115,12 @@ func WriteTable(w io.Writer, list []store.Cost) error {
 		}
 		rows = append(rows, []string{c.Environment, c.Agent, strconv.Itoa(c.Runs), number(c.Seconds), number(c.PerStep()), memory, c.Clock, strconv.Itoa(c.Workers), c.Processor})
 	}
-	table := result.RenderTable([]string{"environment", "agent", "runs", "seconds", "µs per step", "kB of an agent", "clock", "workers", "processor"}, rows,
-		func(column int) bool { return column >= 2 && column <= 5 || column == 7 })
-	_, err := fmt.Fprintf(w, "\nTime of steps, environment and agent together\n%s\n", table)
+	table := result.Table{Header: []result.Heading{
+		{Title: "environment", Words: true, Rank: result.Always}, {Title: "agent", Words: true, Rank: result.Always}, {Title: "runs", Rank: 3}, {Title: "seconds", Rank: 4},
+		{Title: "µs per step", Rank: result.Always}, {Title: "kB of an agent", Rank: 5}, {Title: "clock", Words: true, Rank: 2}, {Title: "workers", Rank: 1},
+		{Title: "processor", Words: true, Rank: 0},
+	}, Rows: rows, Wider: "rlrun report DIR --costs"}
+	_, err := fmt.Fprintf(w, "\nTime of steps, environment and agent together\n%s\n", table.Text(width))
 	return err
 }
 

@@ -109,11 +109,12 @@ func (t *Table) Row(name, value, meaning string) {
 // Gap adds an empty row.
 func (t *Table) Gap() { t.rows = append(t.rows, []string{"", "", ""}) }
 
-// String returns the rows, a line each, indented by two spaces.
-func (t *Table) String() string { return Columns(t.rows) }
+// Text returns the rows, indented by two spaces; see Columns.
+func (t *Table) Text(width int) string { return Columns(t.rows, width) }
 
-// Columns aligns a table to the left, indented by two spaces.
-func Columns(rows [][]string) string {
+// Columns aligns a table to the left, indented by two spaces. Where a line is wider than
+// width characters, its last cell takes several. 0 is no limit.
+func Columns(rows [][]string, width int) string {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -125,14 +126,23 @@ func Columns(rows [][]string) string {
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		line := "  "
-		for i, cell := range row {
+		line, last := "  ", len(row)-1
+		for i, cell := range row[:last] {
 			line += text.Pad(cell, widths[i]+3, ' ')
+		}
+		indent := text.StringWidthWithoutEscSequences(line)
+		if left := width - indent; left >= narrowest {
+			line += printable.Wrap(row[last], left, strings.Repeat(" ", indent))
+		} else {
+			line += row[last]
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
 }
+
+// narrowest is the width below which a last cell is not broken.
+const narrowest = 16
 
 // Printable replaces characters that a terminal would obey, or that would change
 // how their neighbours are shown; see package printable.

@@ -213,7 +213,7 @@ func (o *options) show(w io.Writer, r *compare.Result) error {
 	case o.latex:
 		return compare.WriteLaTeX(w, r)
 	}
-	err := compare.WriteTable(w, r)
+	err := compare.WriteTable(w, r, cli.Width(w))
 	if err == nil && r.Overall != nil && len(r.Overall.Unscored) > 0 {
 		_, err = fmt.Fprintln(w, "--scores 'ENVIRONMENT=LOW,HIGH' gives an environment a scale; --json prints all numbers.")
 	}

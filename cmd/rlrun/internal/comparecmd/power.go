@@ -90,7 +90,8 @@ func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, notes []
 	if o.json {
 		return cli.WriteJSON(w, powers)
 	}
-	header := []string{"A", "B", "pilot", "sd", "detects", "needed", "cautious"}
+	header := []result.Heading{{Title: "A", Words: true, Rank: result.Always}, {Title: "B", Words: true, Rank: result.Always}, {Title: "pilot", Rank: 2},
+		{Title: "sd", Rank: 1}, {Title: "detects", Rank: 3}, {Title: "needed", Rank: result.Always}, {Title: "cautious", Rank: result.Always}}
 	for i := 0; i < len(powers); {
 		env, rows := powers[i].Environment, [][]string(nil)
 		difference := powers[i].Difference
@@ -98,8 +99,8 @@ func showPowers(cmd *cobra.Command, o *options, powers []compare.Power, notes []
 			p := &powers[i]
 			rows = append(rows, []string{p.A, p.B, strconv.Itoa(p.Runs), short(float64(p.SD)), short(float64(p.Detectable)), runs(p.Needed), runs(p.Cautious)})
 		}
-		table := result.RenderTable(header, rows, func(column int) bool { return column > 1 })
-		if _, err := fmt.Fprintf(w, "%s: runs that decide a difference of %g in %s\n%s\n\n", env, difference, o.Metric, table); err != nil {
+		table := result.Table{Header: header, Rows: rows, Wider: "rlrun power …"}
+		if _, err := fmt.Fprintf(w, "%s: runs that decide a difference of %g in %s\n%s\n\n", env, difference, o.Metric, table.Text(cli.Width(w))); err != nil {
 			return err
 		}
 	}

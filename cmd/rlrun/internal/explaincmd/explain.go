@@ -272,7 +272,7 @@ func (x *explained) options(w io.Writer) {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprint(w, cli.Columns(rows))
+	fmt.Fprint(w, cli.Columns(rows, cli.Width(w)))
 	same := "made the same decisions as were recorded"
 	if !x.compared {
 		same = "no decision up to there was recorded to compare it with"

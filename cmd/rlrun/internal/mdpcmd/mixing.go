@@ -209,7 +209,7 @@ func (q *forgetting) print(w io.Writer) error {
 			t.Row("γ_ps", cli.Num(s.PseudoGap), fmt.Sprintf("pseudo-spectral gap, σ₂ of P^%d; %s", s.PseudoK, boundText(q.bounds.Spectral)))
 		}
 	}
-	fmt.Fprintf(w, "%s\n%s", q.head(), t.String())
+	fmt.Fprintf(w, "%s\n%s", q.head(), t.Text(cli.Width(w)))
 	for _, note := range q.notes() {
 		fmt.Fprintf(w, "\n%s\n", note)
 	}
@@ -228,7 +228,7 @@ func (q *forgetting) print(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	_, err := fmt.Fprintf(w, "\n%s%s", cli.Columns(rows), more(n))
+	_, err := fmt.Fprintf(w, "\n%s%s", cli.Columns(rows, cli.Width(w)), more(n))
 	if _, ok := q.policy.(mdp.Uniform); !ok && err == nil {
 		_, err = fmt.Fprintln(w, "  (* action of the policy: no deviation)")
 	}
@@ -303,7 +303,7 @@ func (q *forgetting) printSample(w io.Writer) error {
 	t.Row("mean T_ε", mean(x.Mean), fmt.Sprintf("over states, weighted by visits, and actions that the policy does not take: %d pairs", len(x.Pairs)))
 	t.Row("95%", cli.Num(x.Low)+" to "+cli.Num(x.High), "bootstrap interval of the mean")
 	t.Row("chain", "", q.chainText())
-	fmt.Fprintf(w, "%s\n%s", q.head(), t.String())
+	fmt.Fprintf(w, "%s\n%s", q.head(), t.Text(cli.Width(w)))
 	if x.Eta >= 1 {
 		fmt.Fprintf(w, "\n%s\n", q.atOnce(x.Eta))
 	}

@@ -160,7 +160,7 @@ func (q *solution) print(w io.Writer) error {
 		}
 		t.Row("error", fmt.Sprintf("≤ %.0e", math.Pow(10, math.Ceil(math.Log10(max(s.Bound, 1e-16))))), "certified; "+work)
 	}
-	fmt.Fprintf(w, "%s\n%s\n", q.head(), t.String())
+	fmt.Fprintf(w, "%s\n%s\n", q.head(), t.Text(cli.Width(w)))
 	if text, ok := q.map_(); ok {
 		_, err := fmt.Fprint(w, text)
 		return err
@@ -177,7 +177,7 @@ func (q *solution) print(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	_, err := fmt.Fprint(w, cli.Columns(rows)+more(q.model.NumStates()))
+	_, err := fmt.Fprint(w, cli.Columns(rows, cli.Width(w))+more(q.model.NumStates()))
 	return err
 }
 

@@ -161,7 +161,7 @@ func (q *connections) print(w io.Writer) error {
 	if transient := q.transient(); len(transient) > 0 {
 		t.Row("transient", fmt.Sprint(len(transient)), fmt.Sprintf("%s: %s", cli.Plural(len(transient), "state", "states"), stateList(transient)))
 	}
-	fmt.Fprintf(w, "%s\n%s", q.head(), t.String())
+	fmt.Fprintf(w, "%s\n%s", q.head(), t.Text(cli.Width(w)))
 	for i, m := range q.missing {
 		if i == 0 {
 			fmt.Fprintln(w)

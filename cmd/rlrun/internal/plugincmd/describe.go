@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/each"
+	"github.com/rlrun/rlrun/internal/printable"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -73,20 +73,15 @@ func printDescription(w io.Writer, d *inspected) error {
 	}
 	fmt.Fprintln(w, "\nParameters:")
 	columns := cmp.Or(cli.Width(w), 100)
-	indented := func(s string) string {
-		var b strings.Builder
-		for line := range strings.SplitSeq(text.WrapSoft(s, columns-6), "\n") {
-			b.WriteString("      " + strings.TrimRight(line, " ") + "\n")
-		}
-		return b.String()
-	}
+	const indent = "      "
+	indented := func(s string) { fmt.Fprintln(w, indent+printable.Wrap(s, columns-len(indent), indent)) }
 	for _, p := range params {
 		fmt.Fprintf(w, "  %s\n", p.path)
 		if v := p.values(); v != "" {
-			io.WriteString(w, indented(v))
+			indented(v)
 		}
 		if p.Description != "" {
-			io.WriteString(w, indented(p.Description))
+			indented(p.Description)
 		}
 	}
 	return nil

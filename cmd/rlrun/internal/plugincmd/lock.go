@@ -71,7 +71,7 @@ files, by name.`,
 					t.Row(name, f, pins.Plugins[name][f])
 				}
 			}
-			_, err = io.WriteString(cmd.OutOrStdout(), t.String())
+			_, err = io.WriteString(cmd.OutOrStdout(), t.Text(0)) // digests stay whole
 			return err
 		},
 		ValidArgsFunction: app.CompletePlugin,

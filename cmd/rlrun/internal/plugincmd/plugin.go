@@ -82,7 +82,7 @@ names the plugin.`,
 					t.Row(e.Name, "program", e.Command)
 				}
 			}
-			_, err = io.WriteString(cmd.OutOrStdout(), t.String())
+			_, err = io.WriteString(cmd.OutOrStdout(), t.Text(cli.Width(cmd.OutOrStdout())))
 			return err
 		},
 	}

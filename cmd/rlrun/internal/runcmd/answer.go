@@ -56,7 +56,7 @@ func (a *answer) show(cmd *cobra.Command, r *output.Results) error {
 			return err
 		}
 		if a.costs != nil {
-			if err := costs.WriteTable(w, a.costs); err != nil {
+			if err := costs.WriteTable(w, a.costs, cli.Width(w)); err != nil {
 				return err
 			}
 		}

@@ -236,19 +236,24 @@ func (s *status) shards(d store.Dir, p *plan.Plan, entries []result.Entry) error
 // mostShards is the number of shards that are shown by themselves.
 const mostShards = 20
 
+func label(title string) result.Heading {
+	return result.Heading{Title: title, Words: true, Rank: result.Always}
+}
+func count(title string) result.Heading { return result.Heading{Title: title, Rank: result.Always} }
+
 func (s *status) print(w io.Writer) error {
-	rows := [][]string{{"environment", "agent", "ok", "failed", "missing"}}
+	t := result.Table{Header: []result.Heading{label("environment"), label("agent"), count("ok"), count("failed"), count("missing")}}
 	if s.NotNeeded > 0 {
-		rows[0] = append(rows[0], "not needed")
+		t.Header = append(t.Header, count("not needed"))
 	}
 	for _, c := range s.Cells {
 		row := []string{c.Environment, c.Agent, fmt.Sprint(c.OK), fmt.Sprint(c.Failed), fmt.Sprint(c.Missing)}
 		if s.NotNeeded > 0 {
 			row = append(row, fmt.Sprint(c.NotNeeded))
 		}
-		rows = append(rows, row)
+		t.Rows = append(t.Rows, row)
 	}
-	fmt.Fprint(w, cli.Columns(rows))
+	fmt.Fprintln(w, t.Text(cli.Width(w)))
 	if len(s.Shards) > 0 {
 		s.printShards(w)
 	}
@@ -277,14 +282,15 @@ func (s *status) print(w io.Writer) error {
 // printShards shows the shards that lack runs.
 func (s *status) printShards(w io.Writer) {
 	var idle []int // neither running nor stopped
-	rows := [][]string{{"shard", "state", "recorded", "failed", "rate", "left", "reported", "where"}}
+	t := result.Table{Wider: "rlrun status DIR", Header: []result.Heading{label("shard"), label("state"), count("recorded"), count("failed"),
+		{Title: "rate", Rank: 3}, {Title: "left", Rank: 4}, {Title: "reported", Rank: 2}, {Title: "where", Words: true, Rank: 1}}}
 	hidden := 0
 	for _, h := range s.Shards {
 		switch {
 		case h.Missing == 0:
 		case h.State == "":
 			idle = append(idle, h.Shard)
-		case len(rows) > mostShards:
+		case len(t.Rows) == mostShards:
 			hidden++
 		default:
 			left := "-"
@@ -292,13 +298,12 @@ func (s *status) printShards(w io.Writer) {
 				left = cli.Clock(time.Duration(h.SecondsLeft * float64(time.Second)))
 			}
 			ago := max(0, time.Since(*h.Updated)) // clocks differ
-			rows = append(rows, []string{fmt.Sprintf("%d/%d", h.Shard, h.Of), h.State, fmt.Sprintf("%d of %d", h.OK+h.Failed, h.Runs), fmt.Sprint(h.Failed),
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("%d/%d", h.Shard, h.Of), h.State, fmt.Sprintf("%d of %d", h.OK+h.Failed, h.Runs), fmt.Sprint(h.Failed),
 				cli.Rate(h.StepsPerSecond), left, cli.Clock(ago) + " ago", strings.TrimSpace(h.Host + " " + h.Job)})
 		}
 	}
-	if len(rows) > 1 {
-		fmt.Fprintln(w)
-		fmt.Fprint(w, cli.Columns(rows))
+	if len(t.Rows) > 0 {
+		fmt.Fprintf(w, "\n%s\n", t.Text(cli.Width(w)))
 	}
 	if hidden > 0 {
 		fmt.Fprintf(w, "  and %d more that lack runs\n", hidden)

@@ -43,7 +43,7 @@ func (q *comparison) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "An arm with belief %s (mean %s, %s) against a greedy arm of mean Q = %s;\nlower bound b = %s, exploring takes T = %d %s.\n\n%s\n",
 		q.belief, cli.Num(q.belief.is.Mean()), sd, cli.Given(q.against.Known), cli.Given(q.against.LowerBound),
-		q.against.Hold, cli.Plural(q.against.Hold, "pull", "pulls"), t.String())
+		q.against.Hold, cli.Plural(q.against.Hold, "pull", "pulls"), t.Text(cli.Width(w)))
 	for _, n := range q.notes {
 		fmt.Fprintf(w, "Note: %s.\n", n)
 	}
