@@ -193,6 +193,32 @@ func TestServeFollowsRecords(t *testing.T) {
 	}
 }
 
+// A page follows the config: an experiment grows, or another one takes its place.
+func TestServeFollowsTheConfig(t *testing.T) {
+	dir, finish := unfinished(t)
+	finish()
+	url := served(t, dir, "--addr", "127.0.0.1:0")
+	file := filepath.Join(t.TempDir(), "exp.yaml")
+	must.Do(t, os.WriteFile(file, []byte(servedConfig), 0o600))
+	for i, change := range [][]string{{"--resume"}, {"--resume", "--runs", "35"}, {"--overwrite", "--seed", "2"}} {
+		get(t, at(url, "api/state"), "")
+		name := fmt.Sprint("experiment ", i)
+		if status := run(t.Context(), append([]string{"run", file, "--out", dir, "--quiet", "--set", "name=" + name}, change...), nil, io.Discard, io.Discard); status != 0 {
+			t.Fatal(change, status)
+		}
+		var s struct{ Name string }
+		for deadline := time.Now().Add(time.Minute); s.Name != name && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+			status, body := get(t, at(url, "api/state"), "")
+			if err := json.Unmarshal([]byte(body), &s); err != nil {
+				t.Fatalf("%v: status %d: %s", change, status, body)
+			}
+		}
+		if s.Name != name {
+			t.Errorf("%v: the page is that of %s", change, s.Name)
+		}
+	}
+}
+
 // Several experiments in one page: agents have the names of compare, and there are no
 // verdicts.
 func TestServeTogether(t *testing.T) {

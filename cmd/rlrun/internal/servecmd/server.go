@@ -220,6 +220,7 @@ type live struct {
 type source struct {
 	dir     string
 	follows *output.Follower
+	config  string // size and time of its file, when follows read it
 }
 
 // snapshot is what the page shows at one time.
@@ -245,6 +246,13 @@ func (l *live) look() (*snapshot, error) {
 		running[i] = store.Dir{Path: s.dir}.ReadLive(started)
 		if err := fingerprint(sum, s.dir, running[i]); err != nil {
 			return nil, err
+		}
+		if info, err := os.Stat(filepath.Join(s.dir, store.ConfigFile)); err == nil {
+			config := fmt.Sprintln(info.Size(), info.ModTime().UnixNano())
+			if config != s.config {
+				s.config, s.follows = config, nil // the experiment has grown, or is another one
+			}
+			fmt.Fprint(sum, config)
 		}
 	}
 	if id := fmt.Sprintf("%x", sum.Sum(nil)[:12]); l.last == nil || l.last.id != id {
@@ -294,7 +302,7 @@ func (l *live) read(running [][]result.Live) (*snapshot, error) {
 		}
 		r, err := s.follows.Read()
 		if err != nil {
-			s.follows = nil // the experiment may have grown: its config is read again
+			s.follows = nil // the config is read again, as it may have been replaced in the meantime
 			return nil, err
 		}
 		all = append(all, r)
