@@ -13,6 +13,18 @@ import (
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
+// A chain moves on with probability t and back with 2t, however small t is: two thirds of the steps are in state 0.
+func TestChainThatHardlyMoves(t *testing.T) {
+	for _, p := range []float64{1e-5, 1e-100, 1e-290, 1e-300, 2.5e-308} {
+		m := must.Get(mdp.NewModel(mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{
+			{0, 0, 0, 1 - p}, {0, 0, 1, p}, {1, 0, 1, 1 - 2*p}, {1, 0, 0, 2 * p},
+		}}))(t)
+		if mu, _, err := mdp.Stationary(m, mdp.Constant(2, 0)); err != nil || !near(mu[0], 2.0/3, 1e-12) || !near(mu[1], 1.0/3, 1e-12) {
+			t.Errorf("p = %v: %v, %v", p, mu, err)
+		}
+	}
+}
+
 // In a river of 400 states, swimming right visits the left end with probability 1e-337,
 // which no float64 holds. By detailed balance each interior state is visited 7 times as
 // often as the one before. The chain is reversible, so its |λ₂| equals |λ₂| of the

@@ -103,7 +103,7 @@ func (c *Chain) gth(mu []float64, class []int) (logs []float64) {
 // exponents of their own, since in a long chain that drifts one way their range is larger
 // than a float64's.
 func gth(x, logs, p []float64) {
-	const least = 0x1p-960 // for a state that is all but left for good
+	const least = 0x1p-1022 // for a state that is all but left for good
 	n := len(x)
 	for k := n - 1; k > 0; k-- {
 		out := 0.0
@@ -128,14 +128,14 @@ func gth(x, logs, p []float64) {
 	for k := 1; k < n; k++ {
 		top := math.MinInt
 		for i := range k {
-			if p[i*n+k]*x[i] != 0 {
-				top = max(top, exponent[i])
+			if _, e := math.Frexp(p[i*n+k] * x[i]); p[i*n+k]*x[i] != 0 {
+				top = max(top, exponent[i]+e)
 			}
 		}
 		sum := 0.0
 		for i := range k {
-			if f := p[i*n+k]; f*x[i] != 0 {
-				sum += math.Ldexp(x[i]*f, exponent[i]-top)
+			if y, e := math.Frexp(p[i*n+k] * x[i]); y != 0 {
+				sum += math.Ldexp(y, exponent[i]+e-top)
 			}
 		}
 		if x[k], exponent[k] = math.Frexp(sum); sum != 0 {
