@@ -204,6 +204,9 @@ func (t *setting) threshold(bound string, h Horizon, hold int, lower *float64) (
 	if low = or(lower, t.Low); err == nil && kind == bandit.U && math.IsInf(low, 0) {
 		err = errors.New("lower_bound must be given, as the rewards of this task have none")
 	}
+	if err == nil && low > t.High {
+		err = fmt.Errorf("lower_bound is %v, and no reward is above %v: give a bound that means of arms can be above", low, t.High)
+	}
 	return kind, c, low, err
 }
 

@@ -50,6 +50,7 @@ func TestSpecErrors(t *testing.T) {
 		{OptimisticStochastic{Choice: "program"}, BetaBelief{}, unit, "choice: program needs a belief of kind population"},
 		{Thompson{Draw: "common"}, GaussianBelief{}, unit, "draw: common needs a belief of kind population"},
 		{OptimisticStochastic{}, nil, unbounded, "lower_bound must be given, as the rewards of this task have none"},
+		{OptimisticStochastic{LowerBound: new(1.1)}, nil, unit, "policy: lower_bound is 1.1, and no reward is above 1"},
 		{OptimisticStochastic{LowerBound: new(-inf)}, nil, unbounded, "lower_bound is -Inf, must be finite"},
 		{UCB1{}, nil, unbounded, "policy: ucb1 needs rewards in a bounded range, not in [-Inf, +Inf]"},
 		{KLUCB{}, nil, Task{Arms: 2, Low: 1, High: 1}, "kl-ucb needs rewards in a bounded range"},

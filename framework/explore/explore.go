@@ -273,6 +273,13 @@ func (o *Config) complete(spec framework.Spec) error {
 	switch {
 	case o.LowerBound != nil:
 		*low = *o.LowerBound
+		high := spec.RewardHigh
+		if !spec.Continuing { // after an episode nothing more is earned
+			high = max(high, 0)
+		}
+		if *low > high {
+			return fmt.Errorf("lower_bound is %v, and no option of %s is worth more than %v per step: %w", *low, spec.ID, high, framework.ErrInvalidParams)
+		}
 	case o.Decider.Bound != bandit.U || len(o.Decider.Rule.Bounds) == 0:
 	case math.IsInf(spec.RewardLow, 0):
 		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s declares none: give lower_bound, or choose the bound %s or %s: %w",

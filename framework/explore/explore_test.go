@@ -279,6 +279,12 @@ func TestNewRefuses(t *testing.T) {
 		{"the bound U needs a lower bound of rewards", framework.ErrUnsupported, func(_ *Config, s *framework.Spec) { s.RewardLow = math.Inf(-1) }},
 		{"", nil, func(o *Config, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.Decider.Bound = bandit.V }},
 		{"", nil, func(o *Config, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.LowerBound = new(float64) }},
+		{"lower_bound is 1.5, and no option of test/river@1 is worth more than 1 per step", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.LowerBound = new(1.5) }},
+		{"", nil, func(o *Config, s *framework.Spec) {
+			s.RewardLow, s.RewardHigh, s.Continuing = -2, -1, false
+			o.LowerBound = new(float64)
+		}},
+		{"", nil, func(o *Config, s *framework.Spec) { s.RewardHigh = math.Inf(1); o.LowerBound = new(1.5) }},
 		{"tables make no options of kind count-bonus", framework.ErrUnsupported, func(o *Config, _ *framework.Spec) { o.Kinds = []options.Kind{options.CountBonus} }},
 		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Quantile = 2 }},
 		{"there is none of a fixed commitment", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Commitment.Return, o.Commitment.Fixed = true, 3 }},
