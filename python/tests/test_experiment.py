@@ -779,6 +779,9 @@ def test_a_figure_of_many_agents_has_the_best(tmp_path: Path) -> None:
             assert others.get_ydata()[-1] == pytest.approx(last.median())
     named = ["ε=0.96", "ε=0.0"]
     assert [line.get_label() for line in results.plot("regret", agents=named).axes[0].lines] == named
+    assert [line.get_label() for line in results.plot("regret", agents="ε=0.0").axes[0].lines] == ["ε=0.0"]
+    with pytest.raises(ValueError, match="agents names no agent: leave it out to draw all"):
+        results.plot("regret", agents=[])
     with pytest.raises(ValueError, match="no curve of 'regret' of the agent 'ε'"):
         results.plot("regret", agents=["ε"])
 

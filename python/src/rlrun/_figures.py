@@ -51,6 +51,9 @@ def curves(
     except ImportError as e:
         raise ImportError("figures need matplotlib: pip install 'rlrun[lab]'") from e
 
+    chosen = [chosen] if isinstance(chosen, str) else chosen
+    if chosen is not None and not len(chosen):
+        raise ValueError("agents names no agent: leave it out to draw all")
     frame, axis_label = _read_curves(results, metric, chosen)
     try:
         order = results.summary[results.summary["metric"] == metric]

@@ -250,7 +250,7 @@ class Results:
             agents: The agents to draw, in this order, however many they are; all others are left out.
 
         Raises:
-            ValueError: There are no curves of the metric, or none of a named agent.
+            ValueError: There are no curves of the metric, or none of a named agent, or no agent is named.
 
         """
         from rlrun import _figures  # noqa: PLC0415  plugins do without it
