@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rlrun
+from rlrun import saved
 from rlrun._lanes import CONTINUE, NEW_RUN, AgentCopies, AgentLanes
 from rlrun.environment import TimeSteps
 from rlrun.serve import ClassPlugin
@@ -122,6 +123,50 @@ def test_what_is_one_stays_one() -> None:
     got = rlrun.unpack(rlrun.pack({"a": table, "b": [table, rng], "c": rng, "d": [[1], (rng,)]}))
     assert got["a"] is got["b"][0]
     assert got["c"] is got["b"][1] is got["d"][1][0]
+
+
+@pytest.mark.parametrize("how", ["pack", "pickle"])
+def test_arrays_share_memory_as_before(how: str) -> None:
+    weights, other = np.arange(12.0), np.zeros((4, 2))
+    table = weights.reshape(3, 4)
+    value = {
+        "rows": [*table],
+        "table": table,
+        "columns": table.T,
+        "back": weights[::-2],
+        "bits": weights.view(np.int64)[2:4],
+        "weights": weights,
+        "apart": [other[0], other[2]],
+        "one": other[3],
+        "same": np.broadcast_to(other[3], (2, 2)),
+        "none": weights[:0],
+        "turned": np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2),
+    }
+    got = rlrun.unpack(rlrun.pack(value)) if how == "pack" else pickle.loads(saved._pickle(value))
+    for key, array in value.items():
+        np.testing.assert_array_equal(got[key], array)
+    assert got["turned"].strides == value["turned"].strides
+    got["weights"][:] = range(100, 112)
+    weights[:] = range(100, 112)
+    got["rows"][1][2] = table[1, 2] = 5
+    for key, array in value.items():
+        np.testing.assert_array_equal(got[key], array, key)
+    got["apart"][0][:] = 1
+    assert not got["apart"][1].any()
+    assert not got["one"].any()
+
+
+def test_a_view_beyond_its_bytes_is_refused() -> None:
+    table = np.arange(4.0)
+    data = rlrun.pack([table, table[::-1]])
+    head = 16 + int.from_bytes(data[8:16], "little")
+    text = json.loads(data[16:head])
+    assert text[1]["view"][1:] == [24, "<f8", [4], [-8]]
+    for change in ([32, "<f8", [4], [-8]], [24, "<f8", [4], [8]], [24, "<f8", [5], [2**62]], [0, "<f8", [2**40], [0]]):
+        text[1]["view"][1:] = change
+        hostile = json.dumps(text).encode()
+        with pytest.raises(rlrun.Error, match="view"):
+            rlrun.unpack(data[:8] + len(hostile).to_bytes(8, "little") + hostile + data[head:])
 
 
 class Plain(rlrun.Agent):
@@ -276,9 +321,12 @@ def test_whatever_is_read_is_refused_or_a_value() -> None:
         random.Random(1),
         rlrun.Streams(2),
     ]
-    whole = [rlrun.pack(v) for v in [*VALUES, *generators, np.random.default_rng(1), VALUES[5:20]]]
+    table = np.arange(4.0)
+    values = [*VALUES, *generators, np.random.default_rng(1), VALUES[5:20], [table, table[::-1], table.reshape(2, 2)]]
+    whole = [rlrun.pack(v) for v in values]
     words = [
         b'"again"',
+        b'"view"',
         b'"array"',
         b'"generator"',
         b'"MT19937"',

@@ -4,7 +4,8 @@ The bytes are `ARRAYS`, the length of a text as uint64, the text, which is JSON,
 elements of all arrays, one array after the other, little-endian. In the text
 
 - null, true, false, numbers and texts are themselves, and a list is a list;
-- an object has one key, the kind of a value, such as "tuple", "dict", "array" or "generator".
+- an object has one key, the kind of a value, such as "tuple", "dict", "array" or "generator";
+- a "view" is an array in bytes that others may share: these are written once.
 
 Pickled bytes begin with `PICKLE`. To read them runs code that is in them. So they are
 made only for a class that says ``pickles = True``, and read only if the user trusts them.
@@ -15,13 +16,14 @@ from __future__ import annotations
 import collections
 import dataclasses
 import hashlib
+import io
 import json
 import math
 import os
 import pickle
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,11 +57,16 @@ def pack(value: Any) -> bytes:
 
     It may consist of numbers, texts, bytes, lists, tuples, sets, dicts, deques, ranges, numpy's arrays, scalars and
     generators, `random.Random`, dataclasses, spaces, `rlrun.Spec` and `rlrun.Streams`. A list, dict, array or
-    generator that occurs twice is one again. Raises `rlrun.Error`, which names the part that is none of these.
+    generator that occurs twice is one again, and arrays share memory as before. The order of a set is another one.
+    Raises `rlrun.Error`, which names the part that is none of these.
     """
-    writer = _Writer()
-    text = json.dumps(writer.write(value, "")).encode()
-    return b"".join([ARRAYS, len(text).to_bytes(8, "little"), text, *writer.arrays])
+    writer = _Writer({})
+    written = writer.write(value, "")
+    if shared := _shared(writer.found):
+        writer = _Writer(shared)
+        written = writer.write(value, "")
+    text = json.dumps(written).encode()
+    return b"".join([ARRAYS, len(text).to_bytes(8, "little"), text, *(a.tobytes() for a in writer.arrays)])
 
 
 def unpack(data: bytes, known: Iterable[type] = ()) -> Any:
@@ -89,7 +96,7 @@ def save(attributes: dict[str, Any], pickles: bool) -> bytes:
     if not pickles:
         return pack(attributes)
     try:
-        data = PICKLE + pickle.dumps(attributes)
+        data = PICKLE + _pickle(attributes)
     except Exception as e:
         cure = "override save and load, or say checkpoints = False"
         raise Error(f"{_unpicklable(attributes)} cannot be pickled ({e}): {cure}") from e
@@ -118,6 +125,72 @@ def load(data: bytes, pickles: bool, attributes: dict[str, Any]) -> dict[str, An
     if not isinstance(value, dict):
         raise Error("this is no saved agent: it has no attributes")
     return value
+
+
+def _pickle(value: Any) -> bytes:
+    """Pickle a value whose arrays may share memory."""
+    shared: dict[int, tuple[Any, int]] = {}
+    found: list[Any] = []
+
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, x: Any) -> Any:
+            if type(x) is not np.ndarray:
+                return NotImplemented
+            found.append(x)
+            if id(x) not in shared:
+                return NotImplemented
+            block, offset = shared[id(x)]
+            return np.ndarray, (x.shape, x.dtype, block, offset, x.strides)
+
+    data = io.BytesIO()
+    Pickler(data).dump(value)
+    if shared := _shared(found):
+        data = io.BytesIO()
+        Pickler(data).dump(value)
+    return data.getvalue()
+
+
+def _shared(arrays: list[Any]) -> dict[int, tuple[Any, int]]:
+    """Return, by the id of an array, bytes and where in them it begins.
+
+    It is so for arrays that share memory, and for those that lie in memory in an order of their own: numpy may round
+    sums of another order in another way.
+    """
+    spans = []
+    for a in arrays:
+        low, high = _span(_address(a), a.shape, a.strides, a.itemsize)
+        if 0 < a.nbytes <= high - low and not a.dtype.hasobject:  # it does not repeat elements
+            spans.append((low, high, a))
+    groups: list[list[Any]] = []
+    end = 0
+    for low, high, a in sorted(spans, key=lambda span: span[0]):
+        if low >= end:
+            groups.append([low])
+        end = max(end, high)
+        groups[-1][1:] = [end, *groups[-1][2:], a]
+    found: dict[int, tuple[Any, int]] = {}
+    for low, end, *own in groups:
+        if len(own) > 1 or (not own[0].flags.forc and end - low <= 4 * own[0].nbytes):
+            block = np.asarray(_Memory(low, end - low))
+            found |= {id(a): (block, _address(a) - low) for a in own}
+    return found
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _span(first: int, shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
+    """Return where the bytes of an array with a first element begin and end, in Python's numbers, which are exact."""
+    ends = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+    return first + sum(e for e in ends if e < 0), first + sum(e for e in ends if e > 0) + size
+
+
+class _Memory:
+    """Bytes that an array has, as numpy takes them."""
+
+    def __init__(self, address: int, size: int) -> None:
+        self.__array_interface__ = {"data": (address, True), "shape": (size,), "typestr": "|u1", "version": 3}
 
 
 def _unpicklable(attributes: dict[str, Any]) -> str:
@@ -155,8 +228,10 @@ def _dataclasses(attributes: dict[str, Any]) -> set[type]:
 class _Writer:
     """Turns a value into what JSON has, and arrays."""
 
-    def __init__(self) -> None:
-        self.arrays: list[bytes] = []
+    def __init__(self, shared: dict[int, tuple[Any, int]]) -> None:
+        self.arrays: list[Any] = []
+        self.found: list[Any] = []  # arrays that may share memory
+        self._shared = shared
         self._numbers: dict[int, int] = {}  # of values that may occur twice, in order
         self._alive: list[Any] = []  # so that no other gets the id of one of these
         self._open: set[int] = set()  # values that a value is inside
@@ -203,7 +278,11 @@ class _Writer:
             return {"complex": [repr(value.real), repr(value.imag)]}
         if kind is range:
             return {"range": [value.start, value.stop, value.step]}
+        if kind is np.ndarray and id(value) in self._shared:
+            block, offset = self._shared[id(value)]
+            return {"view": [self.write(block, path), offset, value.dtype.str, list(value.shape), list(value.strides)]}
         if kind is np.ndarray:
+            self.found.append(value)
             return {"array": self._array(value, path)}
         if isinstance(value, np.dtype) and _DTYPE.fullmatch(value.str):
             return {"dtype": value.str}
@@ -236,7 +315,7 @@ class _Writer:
             raise _unsaved(path, f"is an array of {value.dtype}")
         by_columns = value.flags.f_contiguous and not value.flags.c_contiguous
         little = value.astype(value.dtype.newbyteorder("<"), copy=False)
-        self.arrays.append((little.T if by_columns else little).tobytes())
+        self.arrays.append(little.T if by_columns else little)
         return [little.dtype.str, list(value.shape), by_columns]
 
     def _sequence(self, bits: Any, path: str) -> Any:
@@ -308,6 +387,7 @@ class _Reader:
             "complex": lambda c, _: complex(float(c[0]), float(c[1])),
             "range": lambda c, _: range(*c),
             "array": lambda c, _: self._array(c),
+            "view": self._view,
             "scalar": lambda c, _: self._array(c)[()],
             "generator": self._generator,
             "randomstate": self._random_state,
@@ -331,6 +411,16 @@ class _Reader:
         self.rest = self.rest[size:]
         native = flat.astype(dtype.newbyteorder("="), copy=False)
         return native.reshape(shape[::-1]).T if by_columns else native.reshape(shape)
+
+    def _view(self, content: Any, depth: int) -> Any:
+        block, offset, name, shape, strides = content
+        block, dtype, shape = self.read(block, depth), _dtype(name), tuple(_index(n, 2**62) for n in shape)
+        low, high = _span(offset, shape, strides, dtype.itemsize)
+        if type(block) is not np.ndarray or not 0 < math.prod(shape) * dtype.itemsize <= block.nbytes:
+            raise ValueError("a view of other bytes")
+        if {type(n) for n in [offset, *strides]} != {int} or low < 0 or high > block.nbytes:  # numpy's sums overflow
+            raise ValueError("a view beyond its bytes")
+        return np.ndarray(shape, dtype, block, offset, tuple(strides))
 
     def _generator(self, content: Any, depth: int) -> np.random.Generator:
         name, state, seeds = content
