@@ -17,6 +17,7 @@ import pytest
 
 import rlrun
 from rlrun import _commands
+from rlrun._goodness import values_of
 from rlrun._sensitivity import _measures
 from rlrun.tuning import _every, _ordered, _Range, _Search, _settings
 
@@ -448,6 +449,42 @@ def test_sensitivity(tmp_path):
     rlrun.run(c, output=tmp_path / "b", progress=False)
     with pytest.raises(ValueError, match=r"no agent of .* has a sweep"):
         rlrun.sensitivity(tmp_path / "b")
+
+
+@pytest.mark.parametrize("budget", [{"steps": 600}, {"steps": 600, "episodes": 120}])
+def test_times_that_do_not_come_count_with_the_length_of_the_run(tmp_path, budget):
+    rlrun.run(
+        {
+            **budget,
+            "runs": 12,
+            "environments": [{"plugin": "deepsea", "params": {"size": 5, "mapped": True}}],
+            "agents": [{"plugin": "q-learning", "name": "{epsilon}", "sweep": {"epsilon": [0.05, 0.5]}}],
+            "record": {"metrics": ["environment.solved_at"]},
+        },
+        output=tmp_path / "out",
+        progress=False,
+    )
+    results = rlrun.read_results(tmp_path / "out")
+    summary = results.summary.query("metric == 'environment.solved_at'")
+    assert summary["censored"].sum() > 0
+    row = rlrun.sensitivity(tmp_path / "out", metric="environment.solved_at").table.iloc[0]
+    assert (row["runs"], row["left_out"]) == (12, 0)
+    assert row["best"] == pytest.approx(-summary["mean"].min())
+
+
+def test_a_run_that_ended_before_its_episodes_has_no_time(tmp_path):
+    results = rlrun.run(
+        {
+            "runs": 3,
+            "steps": 20,
+            "episodes": 9,
+            "environments": [{"plugin": "deepsea", "params": {"size": 5}}],
+            "agents": ["q-learning"],
+        },
+        output=tmp_path / "out",
+        progress=False,
+    )
+    assert values_of(results, "environment.solved_at").empty
 
 
 def test_sensitivity_says_which_runs_it_leaves_out(tmp_path):

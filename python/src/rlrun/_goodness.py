@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlrun._figures import _read
 from rlrun.results import Results, _pandas, compare
 
 if TYPE_CHECKING:
@@ -41,9 +42,7 @@ class Goodness:
             ValueError: An environment of several has no known scale.
 
         """
-        outcomes = results.outcomes
-        rows = outcomes[(outcomes["metric"] == self.metric) & outcomes["value"].notna()]
-        rows = rows[["environment", "agent", "run", "value"]]
+        rows = values_of(results, self.metric)
         environments = list(dict.fromkeys(results.runs["environment"]))
         if len(environments) == 1:
             return rows.assign(value=-rows["value"] if self.lower_is_better else rows["value"])
@@ -52,3 +51,21 @@ class Goodness:
         scale = _pandas().DataFrame.from_dict(self.scores, orient="index")
         low, high = (rows["environment"].map(scale[column]) for column in ("low", "high"))
         return rows.assign(value=(rows["value"] - low) / (high - low))
+
+
+def values_of(results: Results, metric: str) -> pd.DataFrame:
+    """Return a row per run that has a value: environment, agent, run, value.
+
+    A time that did not come counts with the length of the run, as in tables and comparisons.
+    """
+    rows = results.outcomes[results.outcomes["metric"] == metric]
+    of, _, name = metric.partition(".")
+    own: dict[str, str] = next((m for m in _read(results, "metrics.json").get(of, []) if m["name"] == name), {})
+    if own.get("total") == "time":
+        rows = rows.merge(results.runs, on=["environment", "agent", "run"])
+        episodes = 0
+        if (results.outcomes["metric"] == "steps").any():  # which is recorded where runs have a budget in episodes
+            episodes = results._query("SELECT max(step) AS n FROM grid")["n"][0]
+        length = rows["episodes" if own["unit"] == "episodes" else "steps"]
+        rows = rows.assign(value=rows["value"].fillna(length.where(rows["episodes"] >= episodes)))
+    return rows.loc[rows["value"].notna(), ["environment", "agent", "run", "value"]]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlrun._arguments import checked, printable
-from rlrun._goodness import Goodness
+from rlrun._goodness import Goodness, values_of
 from rlrun.experiment import _CLASS, Experiment, ExperimentError, _json, _number, _plain, _stage, run
 from rlrun.results import Comparison, Results, _estimate, _pandas
 
@@ -457,7 +457,7 @@ class _Search:
             labels[label].error = errors.iloc[0]
         if not (results.runs["status"] == "ok").any():
             return {}
-        values = results.outcomes[results.outcomes["metric"] == self.metric].groupby("agent")["value"].count()
+        values = values_of(results, self.metric).groupby("agent")["value"].count()
         planned = runs * results.runs["environment"].nunique()
         for label, t in labels.items():
             if (missing := planned - values.get(label, 0)) and not t.error:
