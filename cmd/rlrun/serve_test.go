@@ -225,6 +225,14 @@ func TestServeTogether(t *testing.T) {
 	a, finish := unfinished(t)
 	finish()
 	b, _ := unfinished(t)
+	c := filepath.Join(t.TempDir(), "c")
+	if status := run(t.Context(), []string{"run", filepath.Join(a, "experiment.yaml"), "--out", c, "--quiet", "--steps", "20", "--seed", "2", "--set", "discount=0.5"}, nil, io.Discard, io.Discard); status != 0 {
+		t.Fatal(status)
+	}
+	_, page := get(t, at(served(t, a, b, c, "--addr", "127.0.0.1:0"), "api/state"), "")
+	if want := fmt.Sprintf("arms in %s and %s: steps differ (50 and 20), discounts differ (0.99 and 0.5).", a, c); strings.Count(page, want) != 1 || strings.Count(page, "Do not compare") != 1 {
+		t.Errorf("the page does not say once that %s", want)
+	}
 	url := served(t, a, b, "--addr", "127.0.0.1:0")
 	for query, want := range map[string]string{"": "[%[1]s:greedy %[1]s:thompson %[2]s:greedy %[2]s:thompson]", "?experiment=1": "[greedy thompson]"} {
 		var state struct {

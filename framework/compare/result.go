@@ -47,19 +47,33 @@ type Stream struct {
 
 // differs names the first part in which two streams differ; "" if they are equal.
 func (s Stream) differs(o Stream) string {
+	if s.Seed != o.Seed {
+		return fmt.Sprintf("root seeds differ (%v and %v)", s.Seed, o.Seed)
+	}
+	s.Limit, s.Evaluated = o.Limit, o.Evaluated // of evaluations alone
+	if apart := s.Apart(o); len(apart) > 0 {
+		return apart[0]
+	}
+	return ""
+}
+
+// Apart says in what two streams differ besides the seed, such as "steps differ (10 and 20)". Numbers of the two mean other
+// things then.
+func (s Stream) Apart(o Stream) (texts []string) {
 	for _, part := range []struct {
 		name string
 		a, b any
 	}{
-		{"root seeds", s.Seed, o.Seed}, {"steps", s.Steps, o.Steps}, {"episodes", s.Episodes, o.Episodes}, {"discounts", s.Discount, o.Discount},
+		{"steps", s.Steps, o.Steps}, {"episodes", s.Episodes, o.Episodes}, {"discounts", s.Discount, o.Discount},
 		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params},
+		{"evaluate.limit", s.Limit, o.Limit}, {"evaluate.steps", s.Evaluated, o.Evaluated},
 	} {
 		if part.a != part.b {
 			a, b := brief.Texts(fmt.Sprint(part.a), fmt.Sprint(part.b))
-			return fmt.Sprintf("%s differ (%s and %s)", part.name, a, b)
+			texts = append(texts, fmt.Sprintf("%s differ (%s and %s)", part.name, a, b))
 		}
 	}
-	return ""
+	return texts
 }
 
 // Correction adjusts p values for their number.

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/output"
@@ -70,5 +71,42 @@ func Together(inputs []*compare.Input, all []*output.Results) (*result.Summary, 
 		p.Command += " " + r.Dir.Path
 		summaries = append(summaries, r.Summary)
 	}
-	return result.Overlay(summaries, compare.Labels(inputs)), p, nil
+	var err error
+	p.Notices, err = apart(all)
+	return result.Overlay(summaries, compare.Labels(inputs)), p, err
+}
+
+// apart says where numbers of experiments that are shown together mean other things.
+func apart(all []*output.Results) (notices []string, err error) {
+	type task struct {
+		dir    string
+		stream compare.Stream
+	}
+	first, environments := map[string]task{}, map[string][]string{}
+	var texts []string
+	for _, r := range all {
+		streams, _, err := r.Dir.Tasks(r.Plan)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range r.Plan.Environments {
+			is := task{r.Dir.Path, streams[e.Name]}
+			was, known := first[e.Name]
+			if !known {
+				first[e.Name] = is
+				continue
+			}
+			if parts := was.stream.Apart(is.stream); len(parts) > 0 {
+				text := fmt.Sprintf("%s and %s: %s. Do not compare numbers that depend on it.", was.dir, is.dir, strings.Join(parts, ", "))
+				if environments[text] == nil {
+					texts = append(texts, text)
+				}
+				environments[text] = append(environments[text], e.Name)
+			}
+		}
+	}
+	for _, text := range texts {
+		notices = append(notices, strings.Join(environments[text], ", ")+" in "+text)
+	}
+	return notices, nil
 }
