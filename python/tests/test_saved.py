@@ -123,6 +123,10 @@ def test_what_is_one_stays_one() -> None:
     got = rlrun.unpack(rlrun.pack({"a": table, "b": [table, rng], "c": rng, "d": [[1], (rng,)]}))
     assert got["a"] is got["b"][0]
     assert got["c"] is got["b"][1] is got["d"][1][0]
+    streams, beside = rlrun.Streams(2), np.random.Generator(rng.bit_generator)
+    one, other, lanes, state = rlrun.unpack(rlrun.pack([rng, beside, streams, streams.state]))
+    assert [one.random(), other.random(), one.random()] == [rng.random(), beside.random(), rng.random()]
+    assert lanes.state is state
 
 
 @pytest.mark.parametrize("how", ["pack", "pickle"])
@@ -320,6 +324,7 @@ def test_whatever_is_read_is_refused_or_a_value() -> None:
         np.random.RandomState(1),
         random.Random(1),
         rlrun.Streams(2),
+        [(shared := np.random.default_rng(2)), np.random.Generator(shared.bit_generator)],
     ]
     table = np.arange(4.0)
     values = [*VALUES, *generators, np.random.default_rng(1), VALUES[5:20], [table, table[::-1], table.reshape(2, 2)]]

@@ -232,6 +232,7 @@ class _Writer:
         self.arrays: list[Any] = []
         self.found: list[Any] = []  # arrays that may share memory
         self._shared = shared
+        self._bits: dict[int, np.random.Generator] = {}  # the first over each source of random numbers
         self._numbers: dict[int, int] = {}  # of values that may occur twice, in order
         self._alive: list[Any] = []  # so that no other gets the id of one of these
         self._open: set[int] = set()  # values that a value is inside
@@ -292,13 +293,15 @@ class _Writer:
             bits = value.bit_generator
             if type(bits).__name__ not in _GENERATORS:
                 raise _unsaved(path, f"is a Generator over {type(bits).__name__}")
+            if (first := self._bits.setdefault(id(bits), value)) is not value:
+                return {"beside": self.write(first, path)}
             return {"generator": [type(bits).__name__, self.write(bits.state, path), self._sequence(bits, path)]}
         if kind is np.random.RandomState:
             return {"randomstate": self.write(value.get_state(), path)}
         if kind is random.Random:
             return {"random": self.write(value.getstate(), path)}
         if kind is Streams:
-            return {"streams": self._array(value.state, path)}
+            return {"streams": self.write(value.state, path)}
         if dataclasses.is_dataclass(value):
             fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
             if hasattr(value, "__dict__") and vars(value).keys() - fields.keys():
@@ -392,7 +395,8 @@ class _Reader:
             "generator": self._generator,
             "randomstate": self._random_state,
             "random": self._random,
-            "streams": lambda c, _: self._streams(c),
+            "beside": lambda c, d: np.random.Generator(self.read(c, d).bit_generator),
+            "streams": self._streams,
             "dataclass": self._dataclass,
         }
 
@@ -447,9 +451,9 @@ class _Reader:
         value.setstate(self.read(content, depth))
         return value
 
-    def _streams(self, content: Any) -> Streams:
-        state = self._array(content)
-        if state.dtype != np.uint64 or state.ndim != 1:
+    def _streams(self, content: Any, depth: int) -> Streams:
+        state = self.read(content, depth)
+        if type(state) is not np.ndarray or state.dtype != np.uint64 or state.ndim != 1:
             raise ValueError("streams of another state")
         value = Streams(len(state))
         value.state = state
