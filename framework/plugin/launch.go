@@ -287,17 +287,21 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 	return err
 }
 
-// inherited picks from the host's environment what programs need to run. Unless the host's
-// environment sets PYTHONHASHSEED, it is 0. Otherwise the order of a set of texts, and with
-// it results, would differ between two processes of Python.
+// inherited picks from the host's environment what programs need to run. Two variables have
+// values of ours unless the host's environment sets them. PYTHONHASHSEED is 0: otherwise the
+// order of a set of texts, and with it results, would differ between two processes of Python.
+// OMP_NUM_THREADS is 1: by default libraries such as PyTorch and OpenBLAS take a thread for
+// every core in each of the processes that share the cores. Then they wait for each other, and
+// sums depend on the number of cores.
 func inherited(environ []string) []string {
 	names := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SHELL",
-		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "OMP_NUM_THREADS",
+		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV",
 		"GOMAXPROCS", "GORACE", "GOTRACEBACK", "GOCOVERDIR", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE",
 	}
-	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_", "CUDA_", "NVIDIA_", "JAX_", "XLA_", "MUJOCO_", "PYOPENGL_", "SDL_"}
-	kept := []string{"PYTHONHASHSEED=0"}
+	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_", "CUDA_", "NVIDIA_", "JAX_", "XLA_", "MUJOCO_", "PYOPENGL_", "SDL_",
+		"OMP_", "MKL_", "OPENBLAS_", "CUBLAS_", "TORCH", "PYTORCH_"}
+	kept := []string{"PYTHONHASHSEED=0", "OMP_NUM_THREADS=1"}
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if slices.Contains(names, name) || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {

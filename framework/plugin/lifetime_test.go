@@ -241,21 +241,24 @@ func TestEnvironmentVariables(t *testing.T) {
 	}
 }
 
-// A set of texts has the same order in every process of Python, unless the user says
-// otherwise.
-func TestHashesOfPython(t *testing.T) {
-	for _, tt := range []struct{ given, want string }{{"", "PYTHONHASHSEED=0"}, {"7", "PYTHONHASHSEED=7"}} {
-		t.Setenv("PYTHONHASHSEED", tt.given)
+// A set of texts has the same order in every process of Python, and libraries use one thread,
+// unless the user says otherwise.
+func TestVariablesOfPlugins(t *testing.T) {
+	for _, tt := range []struct{ name, given, want string }{
+		{"PYTHONHASHSEED", "", "0"}, {"PYTHONHASHSEED", "7", "7"}, {"OMP_NUM_THREADS", "", "1"}, {"OMP_NUM_THREADS", "4", "4"},
+		{"MKL_NUM_THREADS", "2", "2"}, {"CUBLAS_WORKSPACE_CONFIG", ":4096:8", ":4096:8"},
+	} {
+		t.Setenv(tt.name, tt.given)
 		if tt.given == "" {
-			os.Unsetenv("PYTHONHASHSEED")
+			os.Unsetenv(tt.name)
 		}
 		p := launch(t, plugin.LaunchConfig{}, "serve-environment")
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Pid()))
 		if err != nil {
 			t.Skip(err)
 		}
-		if got := strings.Split(string(data), "\x00"); !slices.Contains(got, tt.want) {
-			t.Errorf("no %s in %s", tt.want, got)
+		if got := strings.Split(string(data), "\x00"); !slices.Contains(got, tt.name+"="+tt.want) {
+			t.Errorf("no %s=%s in %s", tt.name, tt.want, got)
 		}
 	}
 }

@@ -124,7 +124,7 @@ class Process:
         """Start the process and return what its handshake says."""
         key, cookie = _goplugin.COOKIE
         environ = (
-            {"PYTHONHASHSEED": "0"}  # the order of a set of texts follows from it
+            {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}  # as rlrun starts plugins
             | dict(os.environ)
             | {
                 key: cookie,

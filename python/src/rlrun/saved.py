@@ -16,6 +16,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import hashlib
+import importlib
 import io
 import json
 import math
@@ -23,6 +24,7 @@ import os
 import pickle
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -56,9 +58,9 @@ def pack(value: Any) -> bytes:
     """Return a value as bytes that `unpack` reads without running code.
 
     It may consist of numbers, texts, bytes, lists, tuples, sets, dicts, deques, ranges, numpy's arrays, scalars and
-    generators, `random.Random`, dataclasses, spaces, `rlrun.Spec` and `rlrun.Streams`. A list, dict, array or
-    generator that occurs twice is one again, and arrays share memory as before. The order of a set is another one.
-    Raises `rlrun.Error`, which names the part that is none of these.
+    generators, `random.Random`, PyTorch's tensors, dataclasses, spaces, `rlrun.Spec` and `rlrun.Streams`. A list, dict,
+    array or generator that occurs twice is one again, and arrays share memory as before. The order of a set is another
+    one. Raises `rlrun.Error`, which names the part that is none of these.
     """
     writer = _Writer({})
     written = writer.write(value, "")
@@ -285,6 +287,12 @@ class _Writer:
         if kind is np.ndarray:
             self.found.append(value)
             return {"array": self._array(value, path)}
+        if (torch := sys.modules.get("torch")) and kind is torch.Tensor:
+            try:
+                elements = value.detach().cpu().numpy()
+            except (TypeError, RuntimeError):  # numpy has no such type, or the tensor is sparse
+                raise _unsaved(path, f"is a tensor of {value.dtype}, {value.layout}") from None
+            return {"tensor": self._array(elements, path)}
         if isinstance(value, np.dtype) and _DTYPE.fullmatch(value.str):
             return {"dtype": value.str}
         if isinstance(value, np.generic):
@@ -307,7 +315,8 @@ class _Writer:
             if hasattr(value, "__dict__") and vars(value).keys() - fields.keys():
                 fields |= vars(value)
             return {"dataclass": [_name(kind), self.write(fields, path)]}
-        raise _unsaved(path, f"is a {kind.__module__}.{kind.__qualname__}")
+        state = " (its state_dict() can be packed)" if hasattr(value, "state_dict") else ""
+        raise _unsaved(path, f"is a {kind.__module__}.{kind.__qualname__}{state}")
 
     def _all(self, values: Iterable[Any], path: str) -> list[Any]:
         return [self.write(v, _at(path, i)) for i, v in enumerate(values)]
@@ -391,6 +400,7 @@ class _Reader:
             "range": lambda c, _: range(*c),
             "array": lambda c, _: self._array(c),
             "view": self._view,
+            "tensor": lambda c, _: importlib.import_module("torch").from_numpy(self._array(c)),
             "scalar": lambda c, _: self._array(c)[()],
             "generator": self._generator,
             "randomstate": self._random_state,
