@@ -198,6 +198,13 @@ class Plain(rlrun.Agent):
         self.point.x += 1
 
 
+class Slotted(Plain):
+    """One with attributes in slots."""
+
+    id = "test/slotted@1"
+    __slots__ = ("_Slotted__unset", "memory", "q", "rng")
+
+
 class Pickled(Plain):
     """One that says so."""
 
@@ -236,8 +243,8 @@ def play(agent: AgentLanes, signal: int, steps: int) -> list[int]:
 
 @pytest.mark.parametrize(
     ("cls", "begins"),
-    [(Plain, b"RLARRAY1"), (Pickled, b"RLPICKLE"), (Own, b"RLAUTHOR")],
-    ids=["plain", "pickled", "own"],
+    [(Plain, b"RLARRAY1"), (Slotted, b"RLARRAY1"), (Pickled, b"RLPICKLE"), (Own, b"RLAUTHOR")],
+    ids=["plain", "slotted", "pickled", "own"],
 )
 def test_agents_go_on(cls: Any, begins: bytes) -> None:
     agent, other = lanes(cls), lanes(cls)
