@@ -144,6 +144,9 @@ def test_arrays_share_memory_as_before(how: str) -> None:
         "one": other[3],
         "same": np.broadcast_to(other[3], (2, 2)),
         "none": weights[:0],
+        "bytes": weights.view(np.uint8),
+        "pixels": (pixels := np.arange(4, dtype=np.uint8)),
+        "right": pixels[1:],
         "turned": np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2),
     }
     got = rlrun.unpack(rlrun.pack(value)) if how == "pack" else pickle.loads(saved._pickle(value))
@@ -158,6 +161,14 @@ def test_arrays_share_memory_as_before(how: str) -> None:
     got["apart"][0][:] = 1
     assert not got["apart"][1].any()
     assert not got["one"].any()
+
+
+def test_tensors_share_memory_as_before() -> None:
+    torch = pytest.importorskip("torch")
+    weights = torch.arange(6.0)
+    head, turned, table = rlrun.unpack(rlrun.pack([weights[:2], weights.reshape(2, 3).T, weights.numpy()]))
+    head[1] = 9
+    assert turned[1, 0] == table[1] == 9
 
 
 def test_a_view_beyond_its_bytes_is_refused() -> None:

@@ -26,7 +26,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def load(data: bytes, pickles: bool, attributes: dict[str, Any]) -> dict[str, An
 
 def _pickle(value: Any) -> bytes:
     """Pickle a value whose arrays may share memory."""
-    shared: dict[int, tuple[Any, int]] = {}
+    shared: dict[_Place, tuple[Any, int]] = {}
     found: list[Any] = []
 
     class Pickler(pickle.Pickler):
@@ -139,9 +139,9 @@ def _pickle(value: Any) -> bytes:
             if type(x) is not np.ndarray:
                 return NotImplemented
             found.append(x)
-            if id(x) not in shared:
+            block, offset = shared.get(_place(x), (x, 0))
+            if block is x:
                 return NotImplemented
-            block, offset = shared[id(x)]
             return np.ndarray, (x.shape, x.dtype, block, offset, x.strides)
 
     data = io.BytesIO()
@@ -152,15 +152,23 @@ def _pickle(value: Any) -> bytes:
     return data.getvalue()
 
 
-def _shared(arrays: list[Any]) -> dict[int, tuple[Any, int]]:
-    """Return, by the id of an array, bytes and where in them it begins.
+_Place: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], str]
+"""Where the elements of an array are in memory, and what they are."""
+
+
+def _place(array: Any) -> _Place:
+    return int(array.__array_interface__["data"][0]), array.shape, array.strides, array.dtype.str
+
+
+def _shared(arrays: list[Any]) -> dict[_Place, tuple[Any, int]]:
+    """Return, by the place of an array, bytes and where in them it begins.
 
     It is so for arrays that share memory, and for those that lie in memory in an order of their own: numpy may round
     sums of another order in another way.
     """
     spans = []
     for a in arrays:
-        low, high = _span(_address(a), a.shape, a.strides, a.itemsize)
+        low, high = _span(_place(a)[0], a.shape, a.strides, a.itemsize)
         if 0 < a.nbytes <= high - low and not a.dtype.hasobject:  # it does not repeat elements
             spans.append((low, high, a))
     groups: list[list[Any]] = []
@@ -170,16 +178,12 @@ def _shared(arrays: list[Any]) -> dict[int, tuple[Any, int]]:
             groups.append([low])
         end = max(end, high)
         groups[-1][1:] = [end, *groups[-1][2:], a]
-    found: dict[int, tuple[Any, int]] = {}
+    found: dict[_Place, tuple[Any, int]] = {}
     for low, end, *own in groups:
         if len(own) > 1 or (not own[0].flags.forc and end - low <= 4 * own[0].nbytes):
             block = np.asarray(_Memory(low, end - low))
-            found |= {id(a): (block, _address(a) - low) for a in own}
+            found |= {_place(a): (block, _place(a)[0] - low) for a in own}
     return found
-
-
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])
 
 
 def _span(first: int, shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
@@ -230,7 +234,7 @@ def _dataclasses(attributes: dict[str, Any]) -> set[type]:
 class _Writer:
     """Turns a value into what JSON has, and arrays."""
 
-    def __init__(self, shared: dict[int, tuple[Any, int]]) -> None:
+    def __init__(self, shared: dict[_Place, tuple[Any, int]]) -> None:
         self.arrays: list[Any] = []
         self.found: list[Any] = []  # arrays that may share memory
         self._shared = shared
@@ -281,10 +285,11 @@ class _Writer:
             return {"complex": [repr(value.real), repr(value.imag)]}
         if kind is range:
             return {"range": [value.start, value.stop, value.step]}
-        if kind is np.ndarray and id(value) in self._shared:
-            block, offset = self._shared[id(value)]
-            return {"view": [self.write(block, path), offset, value.dtype.str, list(value.shape), list(value.strides)]}
         if kind is np.ndarray:
+            block, offset = self._shared.get(_place(value), (value, 0))
+            if block is not value:
+                place = [offset, value.dtype.str, list(value.shape), list(value.strides)]
+                return {"view": [self.write(block, path), *place]}
             self.found.append(value)
             return {"array": self._array(value, path)}
         if (torch := sys.modules.get("torch")) and kind is torch.Tensor:
@@ -292,7 +297,7 @@ class _Writer:
                 elements = value.detach().cpu().numpy()
             except (TypeError, RuntimeError):  # numpy has no such type, or the tensor is sparse
                 raise _unsaved(path, f"is a tensor of {value.dtype}, {value.layout}") from None
-            return {"tensor": self._array(elements, path)}
+            return {"tensor": self.write(elements, path)}
         if isinstance(value, np.dtype) and _DTYPE.fullmatch(value.str):
             return {"dtype": value.str}
         if isinstance(value, np.generic):
@@ -400,7 +405,7 @@ class _Reader:
             "range": lambda c, _: range(*c),
             "array": lambda c, _: self._array(c),
             "view": self._view,
-            "tensor": lambda c, _: importlib.import_module("torch").from_numpy(self._array(c)),
+            "tensor": lambda c, d: importlib.import_module("torch").from_numpy(self.read(c, d)),
             "scalar": lambda c, _: self._array(c)[()],
             "generator": self._generator,
             "randomstate": self._random_state,
