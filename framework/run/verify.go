@@ -23,17 +23,23 @@ type Difference struct {
 	Run    int    // number, from 0
 	Call   int    // of the run, from 1; the first begins it
 	What   string // such as "the reward is 0.3 and was 0.7"
+	Beside bool   // the run was played beside the others, and not alone as before
 }
 
 // String tells the difference in a sentence.
 func (d *Difference) String() string {
+	if d.Beside {
+		return fmt.Sprintf("%s %s (plugin %s) lets runs depend on each other: run %d of %s in %s was played alone and beside others, and %s in call %d, though all calls before were the same; do runs share a generator, such as those of random and numpy.random?",
+			d.Part, map[string]string{"environment": d.Environment, "agent": d.Agent}[d.Part], d.Plugin, d.Run, d.Agent, d.Environment, d.What, d.Call)
+	}
 	return fmt.Sprintf("%s %s (plugin %s) is not deterministic: run %d of %s in %s was played twice, and %s in call %d, though all calls before were the same",
 		d.Part, map[string]string{"environment": d.Environment, "agent": d.Agent}[d.Part], d.Plugin, d.Run, d.Agent, d.Environment, d.What, d.Call)
 }
 
 // Verify plays the first runs of every pair of a checked experiment twice and compares all
 // answers of environment and agent. The second time everything is opened anew, and the
-// runs are played in the opposite order. So it also finds a run that affects the next one.
+// runs are played in the opposite order. So it also finds a run that affects the next one. Then they are
+// played beside each other, as lanes of a batch.
 // It writes nothing. It returns at most one difference per pair. An error is of a plugin
 // that failed, or the context's cause.
 func (x *Runner) Verify(ctx context.Context, runs int) ([]Difference, error) {
@@ -56,8 +62,11 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 	w.at(c)
 	defer w.close()
 	answers := map[actor][]answer{}
+	var orders [][]int
+	var together []int
 	for run := range runs {
-		err := w.observe(ctx, run, x.Plan.Config.Steps, func(of actor, _ int, a answer) error {
+		orders, together = append([][]int{{run}}, orders...), append(together, run)
+		err := w.observe(ctx, []int{run}, x.Plan.Config.Steps, func(of actor, _ int, a answer) error {
 			answers[of] = append(answers[of], a)
 			return nil
 		})
@@ -66,16 +75,19 @@ func (x *Runner) verifyCell(ctx context.Context, c plan.Cell, runs int) (*Differ
 		}
 	}
 	w.close()
-	for run := runs - 1; run >= 0; run-- {
+	if runs > 1 {
+		orders = append(orders, together)
+	}
+	for _, order := range orders {
 		var found *Difference
-		err := w.observe(ctx, run, x.Plan.Config.Steps, func(of actor, call int, a answer) error {
+		err := w.observe(ctx, order, x.Plan.Config.Steps, func(of actor, call int, a answer) error {
 			part, what := a.differs(answers[of][call-1])
 			if part == "" {
 				return nil
 			}
 			comp := map[string]plan.Component{"environment": x.Plan.Environments[c.Environment], "agent": x.Plan.Agents[c.Agent]}[part]
 			found = &Difference{Environment: x.Plan.Environments[c.Environment].Name, Agent: x.Plan.Agents[c.Agent].Name,
-				Part: part, Plugin: comp.CommandLine(), Run: run, Call: call, What: what}
+				Part: part, Plugin: comp.CommandLine(), Run: of.run, Call: call, What: what, Beside: len(order) > 1}
 			return errors.New(what)
 		})
 		if found != nil {
@@ -130,7 +142,7 @@ func (x *Runner) load(ctx context.Context, c plan.Cell) error {
 	w := &worker{execution: &execution{plan: x.Plan, warm: x.warm, open: x.plugins.Open, session: &store.Session{}}}
 	w.at(c)
 	defer w.close()
-	err := w.observe(ctx, 0, min(loadSteps, x.Plan.Config.Steps), nil)
+	err := w.observe(ctx, []int{0}, min(loadSteps, x.Plan.Config.Steps), nil)
 	if err != nil {
 		return err
 	}
@@ -149,17 +161,17 @@ func (x *Runner) load(ctx context.Context, c plan.Cell) error {
 }
 
 // observe plays steps of a run. If answered is not nil, it gets all answers.
-func (w *worker) observe(ctx context.Context, run, steps int, answered func(of actor, call int, a answer) error) error {
-	lanes, err := w.instances(ctx, 1)
+func (w *worker) observe(ctx context.Context, runs []int, steps int, answered func(of actor, call int, a answer) error) error {
+	lanes, err := w.instances(ctx, len(runs))
 	if err != nil {
 		return err
 	}
-	of := actorsOf([]int{run}, lanes.actors)
+	of := actorsOf(runs, lanes.actors)
 	env := &trail{Environment: lanes.env, calls: make([]int, len(of)), sums: make([]uint64, len(of)), of: of, detailed: math.MaxInt, answered: answered}
 	_, err = loop.Run(ctx, loop.Batch{
 		Environment: env,
 		Agent:       lanes.agent,
-		Runs:        []int{run},
+		Runs:        runs,
 		Actors:      lanes.actors,
 		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       steps,

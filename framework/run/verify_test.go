@@ -24,6 +24,7 @@ type moody struct {
 	fault string
 	steps int
 	runs  *int
+	lanes int
 }
 
 func (m *moody) Reset(ctx context.Context, s uint64) (space.Value, error) {
@@ -41,6 +42,8 @@ func (m *moody) Step(ctx context.Context, a space.Value) (framework.TimeStep, er
 		ts.Reward += rand.Float64()
 	case m.fault == "leaks" && *m.runs > 1 && m.steps == 3: // depends on the runs before it
 		ts.Reward += float64(*m.runs)
+	case m.fault == "shares" && m.lanes > 1 && m.steps == 3: // depends on the runs beside it
+		ts.Reward++
 	case m.fault == "end" && m.steps == 4:
 		ts.Terminated = rand.IntN(2) == 0
 	}
@@ -71,6 +74,7 @@ func TestVerify(t *testing.T) {
 		{"", "", "", "", 0},
 		{"reward", "", "environment", "the reward is ", 8},
 		{"leaks", "", "environment", "the reward is ", 4},
+		{"shares", "", "environment", "the reward is ", 4},
 		{"end", "", "environment", "terminated and truncated are ", 0},
 		{"", "whim", "agent", "the action differs", 0},
 	} {
@@ -80,7 +84,9 @@ func TestVerify(t *testing.T) {
 				if c.Plugin == "coin" {
 					return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 						runs := 0
-						return vector.Vectorize(func() (framework.Environment, error) { return &moody{fault: tt.environment, runs: &runs}, nil }, lanes)
+						return vector.Vectorize(func() (framework.Environment, error) {
+							return &moody{fault: tt.environment, runs: &runs, lanes: lanes}, nil
+						}, lanes)
 					}}, none, nil
 				}
 				return &vector.AgentPlugin{Description: vector.Description{Kind: vector.KindAgent}, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
@@ -106,7 +112,7 @@ func TestVerify(t *testing.T) {
 				t.Fatalf("%d differences, want 1", len(got))
 			}
 			d := &got[0]
-			if d.Part != tt.part || !strings.Contains(d.What, tt.what) || tt.call > 0 && d.Call != tt.call {
+			if d.Beside != (tt.environment == "shares") || d.Part != tt.part || !strings.Contains(d.What, tt.what) || tt.call > 0 && d.Call != tt.call {
 				t.Errorf("got %q, want %s, %q, call %d", d, tt.part, tt.what, tt.call)
 			}
 		})

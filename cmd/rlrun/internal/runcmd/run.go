@@ -94,7 +94,7 @@ func New(app *host.App) *cobra.Command {
 	o.flags(app, cmd, "in this directory or beside CONFIG")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results are then marked mixed")
 	fs.StringVar(&o.shard, "shard", "", "make the runs of shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
-	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment twice, in fresh plugins; stop if any answer differs")
+	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment, twice alone, in fresh plugins, and once beside each other; stop if any answer differs")
 	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
 	return cmd
 }
