@@ -49,6 +49,9 @@ func Compile(cfg Config) (*Plan, error) {
 	if cfg.Output == "" {
 		cfg.Output = "results/" + result.Slug(cfg.Name)
 	}
+	if strings.HasPrefix(cfg.Output, "~/") {
+		return nil, FieldErrorf("output", "is %q, and no shell has replaced ~: write the whole path", cfg.Output)
+	}
 	if len(cfg.Record.Metrics) == 0 {
 		cfg.Record.Metrics = everyMetric()
 	}

@@ -67,6 +67,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"runs: must be at least 1, not -3", func(c *Config) { c.Runs = -3 }},
 		{"steps: must be at least 1, not 0", func(c *Config) { c.Steps = 0 }},
 		{"discount: must be in [0,1], not 1.5", func(c *Config) { c.Discount = &discount }},
+		{`output: is "~/out", and no shell has replaced ~`, func(c *Config) { c.Output = "~/out" }},
 		{"agents: is empty", func(c *Config) { c.Agents = nil }},
 		{"environments: is empty", func(c *Config) { c.Environments = nil }},
 		{`agents[1]: the name "a\nb" has a line break`, func(c *Config) { c.Agents[1].Name = "a\nb" }},

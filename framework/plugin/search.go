@@ -159,6 +159,9 @@ var packaged = map[string]string{
 	"classification-bandit": "[contexts]", "deep-bootstrap-q": "[deep]", "deep-q": "[deep]", "pqn": "[deep]",
 }
 
+// gymnasiumID matches names such as CartPole-v1 and ALE/Pong-v5.
+var gymnasiumID = regexp.MustCompile(`^[\w./:-]+-v\d+$`)
+
 // missing says where a plugin was looked for and what there is instead.
 func (s Search) missing(name string) error {
 	var names, similar []string
@@ -180,6 +183,9 @@ func (s Search) missing(name string) error {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
 	} else if len(s.Bundled) == 0 {
 		hint = "none is bundled"
+	}
+	if gymnasiumID.MatchString(name) {
+		hint = fmt.Sprintf("an environment of Gymnasium is named %q; ", "gymnasium:"+name) + hint
 	}
 	return fmt.Errorf("no plugin %q: it is not bundled, and there is no executable %s%s in %s; %s",
 		name, Prefix, name, where(s.Dirs), hint)

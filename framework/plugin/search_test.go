@@ -59,6 +59,7 @@ func TestResolve(t *testing.T) {
 		{"a script", "search.py", nil, plugin.Found{}, `search.py is a file here: name it as "python search.py"`},
 		{"a program", "built", nil, plugin.Found{}, `built is a file here: name it as "./built"`},
 		{"of the Python package", "deep-q", nil, plugin.Found{}, "pip install 'rlrun[deep]'"},
+		{"an id of Gymnasium", "CartPole-v1", nil, plugin.Found{}, `named "gymnasium:CartPole-v1"`},
 		{"unknown", "zzzzzz", nil, plugin.Found{}, "/nowhere, " + first},
 		{"unknown: what is bundled", "zzzzzz", nil, plugin.Found{}, "bundled are bernoulli-bandit"},
 	} {

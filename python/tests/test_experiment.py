@@ -832,6 +832,7 @@ def test_a_curve_has_a_point_for_each_part_of_the_axis(tmp_path: Path) -> None:
         (lambda: rlrun.run({}, on_run=3), "on_run is 3, must be a function or None"),  # type: ignore[arg-type]
         (lambda: rlrun.run({}, flags=[1]), r"flags\[0\] is 1, must be a text"),  # type: ignore[list-item]
         (lambda: rlrun.run({}, resume="no"), "resume is 'no', must be True or False"),  # type: ignore[arg-type]
+        (lambda: rlrun.run({}, timeout=3), "rlrun.run: got an unexpected keyword argument 'timeout'"),  # type: ignore[call-arg]
         (lambda: rlrun.tune(7), "rlrun.tune: experiment is 7"),  # type: ignore[arg-type]
         (lambda: rlrun.tune({}, flags=3), "rlrun.tune: flags is 3, must be a list"),  # type: ignore[arg-type]
         (lambda: rlrun.compare(["o", "o"]), r"rlrun.compare: directories is \['o', 'o'\], must be a text or a path"),  # type: ignore[arg-type]
@@ -925,3 +926,38 @@ def test_results_say_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     found = rlrun.sensitivity("out", scores={results.runs["environment"][0]: (0, 1)})
     assert "Mixed: runs were made by different programs: plugin" in repr(found)
     assert set(found.table["programs"]) == {"mixed"}
+
+
+def test_an_object_in_place_of_a_class_is_told_what_to_give(tmp_path: Path) -> None:
+    class Own(rlrun.Agent):
+        def begin(self, spec: rlrun.Spec, seed: int) -> None: ...
+
+        def select_action(self, observation: Any) -> Any: ...
+
+        def update(self, t: rlrun.Transition) -> None: ...
+
+    base = {"environments": ["chain"], "agents": ["random"], "runs": 1, "steps": 1}
+    with pytest.raises(TypeError, match=r'give the class Own, or with its arguments {"plugin": Own, "params": {…}}'):
+        rlrun.run(base | {"agents": [Own()]}, output=tmp_path / "a")
+    gymnasium = pytest.importorskip("gymnasium")
+    with pytest.raises(TypeError, match='name the environment, "gymnasium:CartPole-v1"'):
+        rlrun.run(base | {"environments": [gymnasium.make("CartPole-v1")]}, output=tmp_path / "b")
+    with pytest.raises(rlrun.ExperimentError, match='of Gymnasium is named "gymnasium:CartPole-v1"; did you mean'):
+        rlrun.run(base | {"environments": ["CartPole-v1"]}, output=tmp_path / "c", progress=False)
+
+
+def test_a_refused_experiment_shows_no_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(rlrun.ExperimentError):
+        rlrun.run({"environments": ["chain"], "agents": ["psrll"], "runs": 1, "steps": 1}, output=tmp_path / "out")
+    assert "%|" not in capsys.readouterr().err
+
+
+def test_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    config = {"environments": ["chain"], "agents": ["random"], "runs": 1, "steps": 5}
+    rlrun.run(config, output="~/a", progress=False)
+    rlrun.run(config | {"output": "~/b"}, progress=False)
+    assert len(rlrun.read_results("~/a").runs) == len(rlrun.read_results(tmp_path / "home" / "b").runs) == 1
+    assert not (tmp_path / "~").exists()

@@ -267,6 +267,11 @@ def test_compare(directory: Path) -> None:
         assert row.win_rate == np.mean((d > 0) + (d == 0) / 2)
     assert set(found.aggregates["aggregate"]) == {"iqm", "mean", "median", "optimality_gap"}
     assert len(found.profile) == 3 * 101
+    (better,) = found.improvements.to_dict("records")
+    assert (better["a"], better["b"], better["environments"]) == ("exploring", "greedy", 2)
+    assert 0 <= better["ci_low"] <= better["value"] <= better["ci_high"] <= 1
+    assert sorted(found.ranks["agent"]) == ["deciding", "exploring", "greedy"]
+    assert found.ranks["mean_rank"].is_monotonic_increasing
     answer, said = found.answer, repr(found).splitlines()
     assert said[: len(found.comparisons)] == [c["sentence"] for c in answer["comparisons"]]
     assert said[len(found.comparisons) :] == [f"Note: {note}" for note in answer["notes"]]
@@ -340,6 +345,14 @@ def test_results_that_were_overwritten(tmp_path: Path) -> None:
     for read in (lambda: first.summary, lambda: first.outcomes, lambda: more.curves, more.compare):
         with pytest.raises(ValueError, match=r"out was overwritten after these results were returned"):
             read()
+
+
+def test_results_in_another_working_directory(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(directory.parent)
+    found = rlrun.read_results(directory.name)
+    monkeypatch.chdir(tmp_path)
+    assert min(len(found.curves), len(found.summary), len(found.compare().comparisons)) > 0
+    assert len(found.plot("reward", agents="greedy").axes[0].lines[:1]) == 1  # a name, not its letters
 
 
 def test_notebook(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,11 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        for argument, value in signature.bind(*args, **kwargs).arguments.items():
+        try:
+            arguments = signature.bind(*args, **kwargs).arguments
+        except TypeError as e:
+            raise TypeError(f"{name}: {e}") from None
+        for argument, value in arguments.items():
             kind, hint = signature.parameters[argument].kind, hints().get(argument, Any)
             several = kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
             for x in value if kind == inspect.Parameter.VAR_POSITIONAL else () if several else (value,):

@@ -57,7 +57,7 @@ def command_line(cls: Any, output: Path) -> str:
 
 def command(cls: type, output: Path) -> dict[str, Any]:
     """Return plugin and args of a component: the Python of this process, which serves a class."""
-    if not _of_gymnasium(cls) and not issubclass(cls, tuple(get_args(kind)[0] for kind in get_args(Kind))):
+    if not is_plugin(cls):
         raise TypeError(f"{cls.__name__} is no class of environments or agents: derive it from rlrun.Environment, say")
     own = Path(sys.executable)
     alike = (p.name for p in map(own.with_name, ("python", "python3")) if p.exists() and p.samefile(own))
@@ -83,7 +83,13 @@ def environ(config: Mapping[str, Any] | None = None) -> dict[str, str]:
     }
 
 
-def _of_gymnasium(cls: type) -> bool:
+def is_plugin(cls: type) -> bool:
+    """Return whether objects of a class are environments or agents."""
+    return of_gymnasium(cls) or issubclass(cls, tuple(get_args(kind)[0] for kind in get_args(Kind)))
+
+
+def of_gymnasium(cls: type) -> bool:
+    """Return whether objects of a class are environments of Gymnasium, or wrappers of them."""
     return any(base.__module__.partition(".")[0] == "gymnasium" for base in cls.__mro__)
 
 
@@ -208,7 +214,7 @@ def main() -> None:
     check_host()
     cls: Any = _read(sys.argv[1])
     name = re.sub(r"[^a-z0-9_.-]", "", cls.__name__.lower()) or "class"
-    if _of_gymnasium(cls):
+    if of_gymnasium(cls):
         import gymnasium  # noqa: PLC0415  not of every plugin
 
         from rlrun.from_gymnasium import GymnasiumPlugin  # noqa: PLC0415

@@ -133,13 +133,14 @@ def run(
     from rlrun import _programs, client  # noqa: PLC0415  plugins do without it
 
     command, config = [client.program(), "run", "--json", "--progress=json"], None
+    output = output if output is None else Path(output).expanduser()
     if isinstance(experiment, (str, Path)):
         name = str(experiment)
     else:
         name, config = "-", dict(experiment.config if isinstance(experiment, Experiment) else experiment)
         if output is None:
             label = re.sub(r"[^\w.-]+", "-", str(config.get("name") or "experiment").lower())
-            output = config.get("output") or Path("results", label)
+            output = Path(config.get("output") or Path("results", label)).expanduser()
         config = _plain(config, Path(output))
     given = {"output": output, "runs": runs, "steps": steps, "seed": seed, "workers": workers}
     flags = [flags] if isinstance(flags, str) else list(flags)
@@ -267,7 +268,15 @@ def _number(x: Any) -> Any:
             f"{x.__name__} is a class, and a config has classes in environments, in agents, and in the exploration of "
             "agents as rule and options"
         )
-    raise TypeError(f"a config holds names, numbers, lists, mappings and classes of plugins, not {x!r}")
+    from rlrun import _programs  # noqa: PLC0415
+
+    cure = ""
+    if spec := getattr(x, "spec", None) if _programs.of_gymnasium(type(x)) else None:
+        cure = f': name the environment, "gymnasium:{spec.id}"'
+    elif _programs.is_plugin(type(x)):
+        name = type(x).__name__
+        cure = f': give the class {name}, or with its arguments {{"plugin": {name}, "params": {{…}}}}'
+    raise TypeError(f"a config holds names, numbers, lists, mappings and classes of plugins, not {x!r}{cure}")
 
 
 def _report(directory: str) -> Results | None:
@@ -407,10 +416,17 @@ def _bar() -> Iterator[Callable[[dict[str, Any]], object]]:
         yield line
         return
     form = "{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
-    with tqdm(total=100, bar_format=form, leave=not _stage.get(), delay=2 if _stage.get() else 0) as bar:
+    bar: Any = None  # from the first state on, so that an experiment that is refused has none
 
-        def show(state: dict[str, Any]) -> None:
-            bar.set_postfix_str(words(state), refresh=False)
-            bar.update(100 * state["share"] - bar.n)
+    def show(state: dict[str, Any]) -> None:
+        nonlocal bar
+        if bar is None:
+            bar = tqdm(total=100, bar_format=form, leave=not _stage.get(), delay=2 if _stage.get() else 0)
+        bar.set_postfix_str(words(state), refresh=False)
+        bar.update(100 * state["share"] - bar.n)
 
+    try:
         yield show
+    finally:
+        if bar is not None:
+            bar.close()

@@ -45,7 +45,8 @@ class Results:
     directory: Path
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_began", _began(self.directory))
+        object.__setattr__(self, "_at", self.directory.absolute())  # the working directory may change
+        object.__setattr__(self, "_began", _began(self._at))  # type: ignore[attr-defined]
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -142,8 +143,7 @@ class Results:
         """Compare the agents, with corrected tests, as `rlrun.compare` does."""
         options: dict[str, Any] = {"metric": metric, "pairs": pairs, "against": against, "margin": margin}
         options |= {"alpha": alpha, "correction": correction, "unpaired": unpaired, "scores": scores}
-        self._file("experiment.yaml")
-        return compare(self.directory, **options)
+        return compare(self._file("experiment.yaml").parent, **options)
 
     @checked
     def power(
@@ -181,7 +181,7 @@ class Results:
         each = {f"{of}=": d for of, d in difference.items()} if isinstance(difference, Mapping) else {"": difference}
         command = [program(), "power", "--json", *(f"--difference={of}{d}" for of, d in each.items())]
         command += [f"--{name}={value}" for name, value in options.items() if value is not None]
-        command += ["--", str(self.directory)]
+        command += ["--", str(self._file("experiment.yaml").parent)]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
         if done.returncode != 0:
             raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
@@ -232,7 +232,7 @@ class Results:
         path: str | Path | None = None,
         *,
         log: bool = False,
-        agents: Sequence[str] | None = None,
+        agents: str | Sequence[str] | None = None,
     ) -> Figure:
         """Draw the curves of a metric, a panel for every environment: means over runs with 95 % intervals.
 
@@ -255,7 +255,7 @@ class Results:
         """
         from rlrun import _figures  # noqa: PLC0415  plugins do without it
 
-        return _figures.curves(self, metric, path, log, agents)
+        return _figures.curves(self, metric, path, log, [agents] if isinstance(agents, str) else agents)
 
     def _repr_html_(self) -> str:
         """Return the summary for notebooks: means ± half the width of their 95 % intervals."""
@@ -268,12 +268,13 @@ class Results:
 
     def _file(self, name: str) -> Path:
         """Return the path of a regular file: the directory may be somebody else's, with links and pipes in it."""
-        if _began(self.directory) != self._began:  # type: ignore[attr-defined]
+        at: Path = self._at  # type: ignore[attr-defined]
+        if _began(at) != self._began:  # type: ignore[attr-defined]
             raise ValueError(
                 f"{self.directory} was overwritten after these results were returned: they are no longer there. Use "
                 "those of the later call, and give each experiment an output of its own"
             )
-        path = self.directory / name
+        path = at / name
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise ValueError(f"{path} is no regular file")
         return path
@@ -313,7 +314,10 @@ class Results:
         ok = self.runs[self.runs["status"] == "ok"]
         wanted = set(zip(ok["environment"], ok["agent"], ok["run"], strict=True))
         found: dict[tuple[str, str, int], dict[str, Any]] = {}
-        for path in [self._file(f"runs/{path.name}") for path in sorted((self.directory / "runs").glob("[!.]*.jsonl"))]:
+        for path in [
+            self._file(f"runs/{path.name}")
+            for path in sorted(self._file("experiment.yaml").with_name("runs").glob("[!.]*.jsonl"))
+        ]:
             with path.open(encoding="utf-8", errors="replace") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
@@ -374,7 +378,7 @@ def read_results(directory: str | Path) -> Results:
     Frames are read when they are first asked for. They are of the runs that were there when ``rlrun run`` came to its
     end, or at the last ``rlrun report``. Raises FileNotFoundError if the directory holds no results.
     """
-    path = Path(directory)
+    path = Path(directory).expanduser()
     if not (path / "experiment.yaml").exists():
         raise FileNotFoundError(f"{path} holds no experiment.yaml: name an output directory of rlrun run")
     results = Results(path)
@@ -425,6 +429,22 @@ class Comparison:
             for tau, share in zip(overall["tau"], a["profile"], strict=True)
         ]
         return _pandas().DataFrame(rows, columns=["agent", "tau", "value", "ci_low", "ci_high"])
+
+    @cached_property
+    def improvements(self) -> pd.DataFrame:
+        """The probabilities that a run of a is better than a run of b: a, b, environments, value, ci_low, ci_high."""
+        found = self.answer.get("overall", {}).get("probability_of_improvement") or []
+        rows = [{k: i[k] for k in ("a", "b", "environments")} | i["probability"] for i in found]
+        return _pandas().DataFrame(rows, columns=["a", "b", "environments", "value", "ci_low", "ci_high"])
+
+    @cached_property
+    def ranks(self) -> pd.DataFrame:
+        """The mean rank of each agent over environments, the best first: agent, mean_rank.
+
+        Empty unless there are two environments and the same agents have values in all.
+        """
+        found = (self.answer.get("overall", {}).get("ranks") or {}).get("agents", [])
+        return _pandas().DataFrame(found, columns=["agent", "mean_rank"])
 
 
 @checked

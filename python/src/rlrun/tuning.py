@@ -154,7 +154,7 @@ def tune(
 
     """
     config = _config(experiment)
-    directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune")))
+    directory = Path(output or config.get("output") or Path("results", str(config.get("name") or "tune"))).expanduser()
     own = [directory / name for name in ("search", "evaluation", "trials.csv", "tune.json")]
     for path in [*own, *directory.glob("search/*")]:
         if path.is_symlink():
