@@ -30,6 +30,8 @@ type ahead struct {
 	acted, made int // how many of them the agent's client and the environment's have answered with
 	actions     space.Column
 	out         vector.TimeSteps
+	action      space.Column     // of a step: entries of actions
+	step        vector.TimeSteps // of a step: entries of out
 }
 
 // mostAhead bounds the steps that are made ahead, of all lanes together, and episodesAhead the episodes
@@ -131,12 +133,12 @@ func (h *ahead) act(ctx context.Context, in *vector.Feedback, actions *space.Col
 			return err != nil, err
 		}
 	}
-	row := rows(&h.actions, h.acted*s.lanes, s.lanes)
+	h.action = rows(&h.actions, h.acted*s.lanes, s.lanes)
 	h.acted++
-	if err := in.CheckActions(&h.agent.spec, &row); err != nil {
+	if err := in.CheckActions(&h.agent.spec, &h.action); err != nil {
 		return true, s.fail(err)
 	}
-	copyColumn(actions, &row)
+	copyColumn(actions, &h.action)
 	return true, nil
 }
 
@@ -150,7 +152,8 @@ func (h *ahead) answer(in *vector.Actions, out *vector.TimeSteps) (answered bool
 		return true, s.fail(err)
 	}
 	s.steps++
-	row := h.rows(h.made*s.lanes, s.lanes)
+	h.step = h.rows(h.made*s.lanes, s.lanes)
+	row := &h.step
 	h.made++
 	if err := row.Check(&h.environment.spec, in.Signals); err != nil {
 		return true, s.fail(err)

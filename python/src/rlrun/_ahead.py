@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from rlrun import spaces
-from rlrun._lanes import AgentCopies, AgentLanes, Copies, EnvironmentLanes, Seeds, read_step
+from rlrun._lanes import AgentCopies, AgentLanes, Copies, EnvironmentLanes, Seeds, as_transition, read_step
 from rlrun._pb import plugin_pb2 as pb
-from rlrun.agent import Transition
 from rlrun.environment import TimeSteps
 from rlrun.errors import InvalidAction
 from rlrun.spaces import Discrete
@@ -60,9 +59,12 @@ class _Pairs:
             for lane in lanes:
                 next(lane)
             while self.made < steps:
-                for number in starts:
-                    starts[number] = next(seeds[number], -1)
-                if -1 in starts.values() or (self.made and clock() > until):
+                if starts:
+                    for number in starts:
+                        starts[number] = next(seeds[number], -1)
+                    if -1 in starts.values():
+                        return
+                if clock() > until and self.made:
                     return
                 for lane in lanes:
                     next(lane)
@@ -71,7 +73,8 @@ class _Pairs:
     def lane(self, lane: int) -> Generator[None, None, None]:
         """Prepare a lane, then make a step of it each time: the agent's, then the environment's."""
         update, select, step = self.agents[lane].update, self.agents[lane].select_action, self.envs[lane].step
-        space, see, take, read = self.seen_in, _copier(self.seen_in), _copier(self.acts_in), _reader(self.acts_in)
+        space, see, take = self.seen_in, spaces.copier(self.seen_in), spaces.copier(self.acts_in)
+        read = _reader(self.acts_in)
         actions, observations, rewards, starts = self.actions, self.observations, self.rewards, self.starts
         before, took, now, reward, terminated, truncated = (
             column[lane] if column.ndim > 1 else column[lane].item()
@@ -84,7 +87,7 @@ class _Pairs:
             for at in range(lane, len(rewards), self.lanes):
                 yield
                 if not fresh:
-                    update(Transition(see(before), take(took), reward, see(now), terminated, truncated))
+                    update(as_transition((see(before), take(took), reward, see(now), terminated, truncated)))
                 if lane in starts:
                     actions[at], observations[at] = took, self.reset(lane, starts.pop(lane))
                     now, reward, terminated, truncated, fresh = observations[at], 0.0, False, False, True
@@ -113,11 +116,6 @@ class _Pairs:
             terminated=terminated,
             truncated=truncated,
         )
-
-
-def _copier(space: spaces.Space) -> Callable[[Any], Any]:
-    """Return space.value, as fast as it can be."""
-    return int if isinstance(space, Discrete) else np.array
 
 
 def _reader(space: spaces.Space) -> Callable[[Any], Any]:

@@ -6,6 +6,7 @@ converted. What rlrun has no space for is refused, with a cure.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -95,7 +96,7 @@ def decoder(space: gs.Space[Any], numbered: bool | None = None) -> Callable[[Any
         return value
     if isinstance(space, gs.Discrete):
         kind: Callable[[Any], Any] = cast(Any, space).dtype.type
-        return kind
+        return functools.lru_cache(kind)  # scalars of NumPy do not change
     if isinstance(space, gs.Box):
         dtype = np.dtype(cast(Any, space).dtype)
         if dtype.kind != "f" and not all(np.isfinite(b[m]).all() for b, m in _exact(space)):
@@ -241,11 +242,12 @@ def _read_box(box: spaces.Box, name: str) -> Callable[[Any], Array]:
     if dtype.kind != "f" or not 0 < math.prod(shape) <= FEW:
         return lambda x: _in_box(box, x, name)
     most = sys.float_info.max
-    bounds, flat = [np.clip(b, -most, most).ravel().tolist() for b in (box.low, box.high)], len(shape) == 1
+    lows, highs = (np.clip(b, -most, most).ravel().tolist() for b in (box.low, box.high))
+    flat = len(shape) == 1
 
     def read_few(x: Any) -> Array:
         if type(x) is np.ndarray and x.dtype == dtype and x.shape == shape:
-            for value, low, high in zip(x.tolist() if flat else x.ravel().tolist(), *bounds):  # noqa: B905  as long
+            for value, low, high in zip(x.tolist() if flat else x.ravel().tolist(), lows, highs):  # noqa: B905  as long
                 if not low <= value <= high:
                     break
             else:

@@ -61,6 +61,10 @@ class Steps(NamedTuple):
     truncated: list[bool]
 
 
+as_transition = functools.partial(tuple.__new__, Transition)
+"""Transition._make without its check of the length."""
+
+
 class EnvironmentLanes:
     """Lanes of an environment."""
 
@@ -353,12 +357,9 @@ def read_step(space: spaces.Space, answer: object) -> tuple[Any, float, bool, bo
     """Return what a single copy's step answered, the observation as an entry of a column, or say what is wrong."""
     observation, reward, terminated, truncated = answer if type(answer) is TimeStep else time_step(answer)
     observation = spaces.as_entry(space, observation, "the observation")
-    if type(reward) is not float:
+    if not (type(reward) is float and type(terminated) is type(truncated) is bool):
         reward = spaces.as_number(reward, "the reward")
-    if type(terminated) is not bool:
-        terminated = spaces.as_flag(terminated, "terminated")
-    if type(truncated) is not bool:
-        truncated = spaces.as_flag(truncated, "truncated")
+        terminated, truncated = spaces.as_flag(terminated, "terminated"), spaces.as_flag(truncated, "truncated")
     return observation, reward, terminated, truncated
 
 
@@ -785,7 +786,7 @@ class AgentCopies(OneByOne, VectorAgent):
         copies = self._copies
         lane = -1
         try:
-            for lane, transition in zip(lanes, map(Transition, *columns), strict=True):
+            for lane, transition in zip(lanes, map(as_transition, zip(*columns, strict=True)), strict=True):
                 copy = copies[lane]
                 assert copy is not None
                 copy.update(transition)

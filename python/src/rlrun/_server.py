@@ -138,7 +138,7 @@ class _AgentInstance:
         with self.lock:
             actions: NDArray[Any] | list[int]
             try:
-                if not m.signals and self.lanes.single and not m.masks:
+                if not m.signals and self.lanes.single:
                     actions = self.lanes.proceed(self.outcome(m))
                 else:
                     actions = self.lanes.step(*self.feedback(m))

@@ -17,6 +17,7 @@ import argparse
 import contextlib
 import copy
 import enum
+import functools
 import inspect
 import itertools
 import json
@@ -405,6 +406,10 @@ class SpaceGenerators:
                 self._marks[k] = space._np_random.bit_generator.state
 
 
+_time_step = functools.partial(tuple.__new__, TimeStep)
+"""TimeStep._make without its check of the length."""
+
+
 class Bridge(Environment):
     """One copy."""
 
@@ -475,7 +480,7 @@ class Bridge(Environment):
                     spaces.as_flag(terminated, "terminated"),
                     spaces.as_flag(truncated, "truncated"),
                 )
-        return TimeStep(self._encode(observation), reward, terminated, truncated)
+        return _time_step((self._encode(observation), reward, terminated, truncated))
 
     def _advance(self, action: Any) -> Any:
         try:
