@@ -84,7 +84,8 @@ def test_values_come_back(value: Any) -> None:
     got = rlrun.unpack(rlrun.pack(value), [Point])
     assert type(got) is type(value)
     if isinstance(value, np.ndarray):
-        assert got.dtype == value.dtype.newbyteorder("=")
+        assert got.dtype == value.dtype
+        assert got.tobytes() == value.tobytes()
         assert got.flags.writeable
         assert got.flags.f_contiguous == value.flags.f_contiguous or not value.flags.c_contiguous
         np.testing.assert_array_equal(got, value)
@@ -143,6 +144,8 @@ def test_arrays_share_memory_as_before(how: str) -> None:
         "apart": [other[0], other[2]],
         "one": other[3],
         "same": np.broadcast_to(other[3], (2, 2)),
+        "windows": np.lib.stride_tricks.sliding_window_view(weights, 9),
+        "few": np.arange(100.0)[3::50],
         "none": weights[:0],
         "bytes": weights.view(np.uint8),
         "pixels": (pixels := np.arange(4, dtype=np.uint8)),
@@ -152,7 +155,8 @@ def test_arrays_share_memory_as_before(how: str) -> None:
     got = rlrun.unpack(rlrun.pack(value)) if how == "pack" else pickle.loads(saved._pickle(value))
     for key, array in value.items():
         np.testing.assert_array_equal(got[key], array)
-    assert got["turned"].strides == value["turned"].strides
+    for key in ("turned", "few"):
+        assert got[key].strides == value[key].strides
     got["weights"][:] = range(100, 112)
     weights[:] = range(100, 112)
     got["rows"][1][2] = table[1, 2] = 5
@@ -161,6 +165,21 @@ def test_arrays_share_memory_as_before(how: str) -> None:
     got["apart"][0][:] = 1
     assert not got["apart"][1].any()
     assert not got["one"].any()
+    got["one"][:] = 2
+    assert got["same"].tolist() == [[2, 2], [2, 2]]
+
+
+def test_long_numbers_come_back() -> None:
+    visited = {"visited": 1 << 20000, -(1 << 20000): [-(2**64)]}
+    assert rlrun.unpack(rlrun.pack(visited)) == visited
+
+
+def test_generators_over_the_same_seeds_spawn_as_before() -> None:
+    seeds = np.random.SeedSequence(5)
+    value = [seeds, *(np.random.Generator(np.random.PCG64(seeds)) for _ in range(2))]
+    got = rlrun.unpack(rlrun.pack(value))
+    assert [rng.spawn(1)[0].random() for rng in got[1:]] == [rng.spawn(1)[0].random() for rng in value[1:]]
+    assert got[0].spawn(1)[0].spawn_key == (2,)
 
 
 def test_tensors_share_memory_as_before() -> None:
@@ -207,6 +226,47 @@ class Plain(rlrun.Agent):
         self.memory.append(t.reward)
         self.q[0, 1] += t.reward
         self.point.x += 1
+
+
+@dataclass
+class Batch(list[int]):
+    """A dataclass with elements."""
+
+    size: int
+
+
+class Cached:
+    """What has a slot that is no field."""
+
+    __slots__ = ("cache",)
+
+
+@dataclass(slots=True)
+class Node(Cached):
+    """A dataclass that an agent keeps only later."""
+
+    name: int
+    score: float = field(init=False)
+
+    def __hash__(self) -> int:
+        return self.name
+
+
+class Searching(Plain):
+    """An agent that keeps dataclasses that it does not have when a run begins."""
+
+    id = "test/searching@1"
+    sizes = Batch(3)  # which could not be saved
+
+    def begin(self, spec: rlrun.Spec, seed: int) -> None:
+        super().begin(spec, seed)
+        self.nodes: dict[Node, list[Node]] = {}
+
+    def update(self, t: rlrun.Transition) -> None:
+        super().update(t)
+        node = Node(len(self.nodes))
+        node.cache = t.reward
+        self.nodes[node] = [*self.nodes, node]
 
 
 class Slotted(Plain):
@@ -268,6 +328,17 @@ def test_agents_go_on(cls: Any, begins: bytes) -> None:
     assert list(ClassPlugin(cls).description.abilities) == ["checkpoint"] + ["pickle"] * (cls is Pickled)
 
 
+def test_dataclasses_go_on() -> None:
+    agent, other = lanes(Searching), lanes(Searching)
+    play(agent, NEW_RUN, 4)
+    other.load(0, agent.save(0))
+    assert play(agent, CONTINUE, 4) == play(other, CONTINUE, 4)
+    nodes = other.agent._copy(0).nodes  # type: ignore[attr-defined]
+    first, *_, last = nodes
+    assert nodes[last][0] is first
+    assert (first.name, first.cache, hasattr(first, "score"), len(nodes)) == (0, 0.5, False, 7)
+
+
 class Bomb:
     """What a stranger would put into a pickle."""
 
@@ -299,6 +370,12 @@ def test_strangers_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "bomb").exists()
 
 
+class Listed(Plain, list[int]):
+    """An agent with elements."""
+
+    id = "test/listed@1"
+
+
 @pytest.mark.parametrize(
     ("value", "path"),
     [
@@ -308,6 +385,14 @@ def test_strangers_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
         (np.array([None]), "the attribute extra is an array of object"),
         (np.ma.masked_array([1]), "the attribute extra is a numpy.ma.MaskedArray"),
         (collections.defaultdict(lambda: 0), "the attribute extra is a collections.defaultdict"),
+        (Batch(3), r"the attribute extra is a .*Batch, which derives from builtins.list"),
+        ([shared := bytearray(8), np.frombuffer(shared)], r"the attribute extra\[0\] is a bytearray whose memory"),
+        (np.broadcast_to(0.0, (2**20, 2**8)), "the attribute extra is an array that repeats elements into 2147483648"),
+        (np.random.RandomState(np.random.PCG64(1)), "the attribute extra is a RandomState over PCG64"),
+        (
+            [kind(bits) for bits in [np.random.MT19937(1)] for kind in (np.random.RandomState, np.random.Generator)],
+            r"the attribute extra\[1\] has the source of random numbers",
+        ),
     ],
     ids=str,
 )
@@ -315,6 +400,10 @@ def test_what_cannot_be_saved_is_named(value: Any, path: str) -> None:
     agent = lanes(Plain, extra=value)
     play(agent, NEW_RUN, 1)
     with pytest.raises(rlrun.Error, match=f"{path}.* override save and load.* pickles = True.* checkpoints = False"):
+        agent.save(0)
+    agent = lanes(Listed)
+    play(agent, NEW_RUN, 1)
+    with pytest.raises(rlrun.Error, match=r"Listed, which derives from builtins\.list"):
         agent.save(0)
     loop: list[Any] = []
     loop.append(loop)
@@ -334,6 +423,39 @@ def test_declarations_have_types() -> None:
             ClassPlugin(cls)
 
 
+ENDLESS = {"range": [0, 10**15, 1]}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"counter": ENDLESS},
+        {"defaultdict": ["int", ENDLESS]},
+        {"random": {"tuple": [3, ENDLESS, None]}},
+        {"randomstate": {"tuple": ["MT19937", ENDLESS, 1, 0, 0.0]}},
+        {"seeds": [1, ENDLESS, 4, 0]},
+        {"seeds": [[[ENDLESS]], {"tuple": []}, 4, 0]},
+        {"generator": ["SFC64", {"dict": []}, ENDLESS]},
+        {"set": [{"tuple": []}, *({"tuple": [{"again": i}] * 2} for i in range(100))]},
+        [{"tuple": []}, *({"tuple": [{"again": i}]} for i in range(200000)), {"set": [{"again": 200000}]}],
+        {"set": [i * (2**61 - 1) for i in range(20000)]},
+    ],
+    ids=lambda written: json.dumps(written)[:40],
+)
+def test_a_short_file_takes_a_short_time(written: Any) -> None:
+    """It is refused at once: it neither hangs, nor fills the memory, nor overflows the stack of a hash."""
+    text = json.dumps(written).encode()
+    with pytest.raises(rlrun.Error, match="this is no saved agent"):
+        rlrun.unpack(b"RLARRAY1" + len(text).to_bytes(8, "little") + text)
+
+
+def test_keys_made_of_others_come_back() -> None:
+    state = (1, (2, 3))
+    value = {"state": state, "q": {(state, a): a for a in range(3)}, "seen": {state, (state, state)}}
+    assert rlrun.unpack(rlrun.pack(value)) == value
+    assert rlrun.unpack(rlrun.pack({n: n for n in range(-20000, 20000)}))[-7] == -7
+
+
 def test_whatever_is_read_is_refused_or_a_value() -> None:
     """Damaged bytes raise rlrun.Error and nothing else: cut, flipped, and with parts of other values."""
     rng = random.Random(5)
@@ -342,6 +464,7 @@ def test_whatever_is_read_is_refused_or_a_value() -> None:
         np.random.RandomState(1),
         random.Random(1),
         rlrun.Streams(2),
+        [np.random.SeedSequence([1, 2]), {(1, (2,)): 2**70}, np.broadcast_to(np.zeros(2), (3, 2))],
         [(shared := np.random.default_rng(2)), np.random.Generator(shared.bit_generator)],
     ]
     table = np.arange(4.0)

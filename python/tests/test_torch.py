@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from conftest import ROOT
 
 import rlrun
 import rlrun.testing
+from rlrun import saved
 
 torch = pytest.importorskip("torch")
 
@@ -63,5 +65,21 @@ def test_tensors_are_packed() -> None:
     assert all(torch.equal(values[k], back[k]) and values[k].dtype == back[k].dtype for k in values)
     with pytest.raises(rlrun.Error, match=r"is a tensor of torch\.bfloat16"):
         rlrun.pack({"a": torch.zeros(2, dtype=torch.bfloat16)})
+    for gradient in (torch.zeros(1, requires_grad=True), torch.zeros(1, requires_grad=True) * 2):
+        with pytest.raises(rlrun.Error, match=r"requires a gradient \(its detach"):
+            rlrun.pack({"a": gradient})
     with pytest.raises(rlrun.Error, match=r"Linear \(its state_dict\(\) can be packed\)"):
         rlrun.pack({"a": torch.nn.Linear(1, 1)})
+
+
+def test_pickled_tensors_share_memory_as_before() -> None:
+    weights, layer = torch.zeros(4), torch.nn.Linear(2, 2, bias=False)
+    layer.weight = torch.nn.Parameter(weights.view(2, 2))
+    flat, head, bits, net, apart = pickle.loads(
+        saved._pickle([weights, weights[:2], weights.view(torch.int32), layer, weights.clone()])
+    )
+    flat += 1
+    assert head.tolist() == [1, 1]
+    assert net.weight.tolist() == [[1, 1], [1, 1]]
+    assert bits.all()
+    assert not apart.any()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from types import MemberDescriptorType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -105,33 +104,17 @@ class Agent(_Described, ABC):
 
         Agents with other attributes override save and load, or say ``pickles = True``.
         """
-        return saved.save(_slots(self) | vars(self), self.pickles)
+        return saved.save(self, self.pickles)
 
     def load(self, state: bytes) -> None:
         """Restore the state that `save` returned: the agent then acts as the saved one.
 
         The bytes may be anybody's: an override must not run code in them, as pickle does.
         """
-        attributes = saved.load(state, self.pickles, _slots(self) | vars(self))
-        for name in _slots(self):
-            object.__delattr__(self, name)
-        vars(self).clear()
-        for name in _slot_names(self) & attributes.keys():
-            object.__setattr__(self, name, attributes.pop(name))
-        vars(self).update(attributes)
+        saved.load(self, state, self.pickles)
 
     def close(self) -> None:
         """Free the resources of the copy. It is called at the end of its run."""
-
-
-def _slot_names(agent: Agent) -> set[str]:
-    """Return the names of attributes that a class keeps in ``__slots__``."""
-    return {name for cls in type(agent).__mro__ for name, x in vars(cls).items() if isinstance(x, MemberDescriptorType)}
-
-
-def _slots(agent: Agent) -> dict[str, Any]:
-    """Return the attributes that are there."""
-    return {name: getattr(agent, name) for name in sorted(_slot_names(agent)) if hasattr(agent, name)}
 
 
 class VectorAgent(_Described, ABC):

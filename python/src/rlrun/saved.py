@@ -1,11 +1,13 @@
 """Saved agents as data: arrays and plain values as bytes, and back, without code.
 
 The bytes are `ARRAYS`, the length of a text as uint64, the text, which is JSON, and the
-elements of all arrays, one array after the other, little-endian. In the text
+elements of all arrays, one array after the other. In the text
 
 - null, true, false, numbers and texts are themselves, and a list is a list;
 - an object has one key, the kind of a value, such as "tuple", "dict", "array" or "generator";
-- a "view" is an array in bytes that others may share: these are written once.
+- a "view" is an array in bytes that others may share: these are written once;
+- {"again": n} is the nth value of several parts, but within a key of a dict or a member of a set tuples are
+  written anew: a short text could name one that takes forever to hash.
 
 Pickled bytes begin with `PICKLE`. To read them runs code that is in them. So they are
 made only for a class that says ``pickles = True``, and read only if the user trusts them.
@@ -14,6 +16,7 @@ made only for a class that says ``pickles = True``, and read only if the user tr
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import hashlib
 import importlib
@@ -26,6 +29,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from types import BuiltinMethodType, FunctionType, MemberDescriptorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,7 +48,12 @@ TRUST = "RLRUN_TRUST"
 DEEPEST = 100
 """How many values may be nested."""
 
-_GENERATORS: tuple[str, ...] = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+WIDEST = 2**30
+"""How many bytes an array may seem to have that repeats elements."""
+
+_GENERATORS: tuple[str, ...] = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_NUMPYS = (np.random.Generator, np.random.RandomState)
+_WITHIN_KEYS = (tuple, frozenset)
 _DTYPE = re.compile(r"[<>|]([biufcSUmM]\d*)(\[[0-9a-zA-Zμ]+\])?")
 _OWN: tuple[type, ...] = (spaces.Discrete, spaces.MultiDiscrete, spaces.Box, Spec, Streams)
 
@@ -93,26 +102,60 @@ def unpack(data: bytes, known: Iterable[type] = ()) -> Any:
     return value
 
 
-def save(attributes: dict[str, Any], pickles: bool) -> bytes:
+def attributes(x: Any, path: str = "") -> dict[str, Any]:
+    """Return what an object has in its slots and its dict. Raises `rlrun.Error` if it has more than that."""
+    for cls in type(x).__mro__[:-1]:
+        if isinstance(vars(cls).get("__new__"), BuiltinMethodType):  # a list, for instance, has elements
+            raise _unsaved(path, f"is a {_name(type(x))}, which derives from {_name(cls)}")
+    values = {}
+    for name, slot in _slots(type(x)).items():
+        with contextlib.suppress(AttributeError):  # it is not set
+            values[name] = slot.__get__(x)
+    return values | getattr(x, "__dict__", {})
+
+
+def restore(x: Any, values: dict[str, Any]) -> None:
+    """Give an object these attributes in place of those that it has. No code of its class runs."""
+    for name, slot in _slots(type(x)).items():
+        if name in values:
+            slot.__set__(x, values.pop(name))
+        else:
+            with contextlib.suppress(AttributeError):
+                slot.__delete__(x)
+    if values or hasattr(x, "__dict__"):
+        own = vars(x)
+        own.clear()
+        own.update(values)
+
+
+def _slots(cls: type) -> dict[str, MemberDescriptorType]:
+    found = [(name, x) for c in reversed(cls.__mro__) for name, x in vars(c).items()]
+    return {name: x for name, x in found if isinstance(x, MemberDescriptorType)}
+
+
+def save(agent: Any, pickles: bool) -> bytes:
     """Return an agent's attributes as bytes, pickled if its class says so."""
+    values = attributes(agent)
     if not pickles:
-        return pack(attributes)
+        return pack(values)
     try:
-        data = PICKLE + _pickle(attributes)
+        data = PICKLE + _pickle(values)
     except Exception as e:
         cure = "override save and load, or say checkpoints = False"
-        raise Error(f"{_unpicklable(attributes)} cannot be pickled ({e}): {cure}") from e
+        raise Error(f"{_unpicklable(values)} cannot be pickled ({e}): {cure}") from e
     _pickled.add(hashlib.sha256(data).digest())
     return data
 
 
-def load(data: bytes, pickles: bool, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes that `save` wrote, for an agent that has these now."""
-    if data[:8] != PICKLE:
-        value = unpack(data, _dataclasses(attributes))
-        if not isinstance(value, dict):
-            raise Error("this is no saved agent: it has no attributes")
-        return value
+def load(agent: Any, data: bytes, pickles: bool) -> None:
+    """Give an agent the attributes that `save` wrote."""
+    value = _unpickle(data, pickles) if data[:8] == PICKLE else unpack(data, _dataclasses(agent))
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise Error("this is no saved agent: it has no attributes")
+    restore(agent, value)
+
+
+def _unpickle(data: bytes, pickles: bool) -> Any:
     if not pickles:
         raise Error("the saved agent is pickled, and this agent saves without code: it did not make the file")
     if os.environ.get(TRUST) != "1" and hashlib.sha256(data).digest() not in _pickled:
@@ -121,21 +164,23 @@ def load(data: bytes, pickles: bool, attributes: dict[str, Any]) -> dict[str, An
             "run rlrun with --trust"
         )
     try:
-        value = pickle.loads(data[8:])
+        return pickle.loads(data[8:])
     except Exception as e:
         raise Error(f"the saved agent cannot be unpickled: {type(e).__name__}: {e}") from e
-    if not isinstance(value, dict):
-        raise Error("this is no saved agent: it has no attributes")
-    return value
 
 
 def _pickle(value: Any) -> bytes:
-    """Pickle a value whose arrays may share memory."""
+    """Pickle a value whose arrays, or tensors, may share memory."""
     shared: dict[_Place, tuple[Any, int]] = {}
     found: list[Any] = []
+    storages: dict[int, Any] = {}
+    torch = sys.modules.get("torch")
 
     class Pickler(pickle.Pickler):
         def reducer_override(self, x: Any) -> Any:
+            if torch and type(x) is torch.storage.TypedStorage:
+                first = storages.setdefault(x._untyped_storage.data_ptr() or id(x), x)
+                return NotImplemented if first is x else (_storage, (first, x.dtype))
             if type(x) is not np.ndarray:
                 return NotImplemented
             found.append(x)
@@ -152,6 +197,11 @@ def _pickle(value: Any) -> bytes:
     return data.getvalue()
 
 
+def _storage(first: Any, dtype: Any) -> Any:
+    """Return the memory of a tensor, which is that of another."""
+    return type(first)(wrap_storage=first._untyped_storage, dtype=dtype, _internal=True)
+
+
 _Place: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], str]
 """Where the elements of an array are in memory, and what they are."""
 
@@ -163,24 +213,22 @@ def _place(array: Any) -> _Place:
 def _shared(arrays: list[Any]) -> dict[_Place, tuple[Any, int]]:
     """Return, by the place of an array, bytes and where in them it begins.
 
-    It is so for arrays that share memory, and for those that lie in memory in an order of their own: numpy may round
-    sums of another order in another way.
+    It is so for arrays that share memory or repeat elements, and for those that lie in memory in an order of their own:
+    numpy may round sums of another order in another way.
     """
     spans = []
     for a in arrays:
         low, high = _span(_place(a)[0], a.shape, a.strides, a.itemsize)
-        if 0 < a.nbytes <= high - low and not a.dtype.hasobject:  # it does not repeat elements
+        if a.nbytes and not a.dtype.hasobject:
             spans.append((low, high, a))
-    groups: list[list[Any]] = []
-    end = 0
+    groups: list[tuple[int, int, list[Any]]] = []
     for low, high, a in sorted(spans, key=lambda span: span[0]):
-        if low >= end:
-            groups.append([low])
-        end = max(end, high)
-        groups[-1][1:] = [end, *groups[-1][2:], a]
+        start, end, own = groups.pop() if groups and low < groups[-1][1] else (low, high, [])
+        own.append(a)
+        groups.append((start, max(end, high), own))
     found: dict[_Place, tuple[Any, int]] = {}
-    for low, end, *own in groups:
-        if len(own) > 1 or (not own[0].flags.forc and end - low <= 4 * own[0].nbytes):
+    for low, end, own in groups:
+        if len(own) > 1 or (not own[0].flags.forc and end - low <= max(2**16, 4 * own[0].nbytes)):
             block = np.asarray(_Memory(low, end - low))
             found |= {_place(a): (block, _place(a)[0] - low) for a in own}
     return found
@@ -213,9 +261,12 @@ def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _dataclasses(attributes: dict[str, Any]) -> set[type]:
-    """Return the types of dataclasses that an agent's attributes have."""
-    found, waiting, seen = set[type](), list(attributes.values()), set[int]()
+def _dataclasses(agent: Any) -> set[type]:
+    """Return the dataclasses that an agent's attributes and its code have."""
+    found, seen = set[type](), set[int]()
+    waiting: list[Any] = [attributes(agent)]
+    for cls in type(agent).__mro__:
+        waiting += vars(cls).values()
     while waiting:
         value = waiting.pop()
         if id(value) in seen:
@@ -224,10 +275,18 @@ def _dataclasses(attributes: dict[str, Any]) -> set[type]:
         if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
             waiting += value
         elif isinstance(value, dict):
+            waiting += value
             waiting += value.values()
-        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            found.add(type(value))
-            waiting += vars(value).values() if hasattr(value, "__dict__") else []
+        elif isinstance(value, FunctionType):
+            waiting += [x for x in value.__globals__.values() if isinstance(x, type)]
+            for cell in value.__closure__ or ():
+                with contextlib.suppress(ValueError):  # it is empty
+                    waiting.append(cell.cell_contents)
+        elif dataclasses.is_dataclass(value):
+            found.add(value if isinstance(value, type) else type(value))
+            if not isinstance(value, type):
+                with contextlib.suppress(Error):
+                    waiting += attributes(value).values()
     return found
 
 
@@ -238,25 +297,28 @@ class _Writer:
         self.arrays: list[Any] = []
         self.found: list[Any] = []  # arrays that may share memory
         self._shared = shared
-        self._bits: dict[int, np.random.Generator] = {}  # the first over each source of random numbers
+        self._bits: dict[int, Any] = {}  # the first over each source of random numbers
         self._numbers: dict[int, int] = {}  # of values that may occur twice, in order
         self._alive: list[Any] = []  # so that no other gets the id of one of these
         self._open: set[int] = set()  # values that a value is inside
+        self._keys = 0  # how many keys it is inside
 
     def write(self, value: Any, path: str) -> Any:
         """Return a value as JSON has it. path says where it is."""
+        if type(value) is int and value.bit_length() > 64:  # Python reads decimals slowly, and at most 4300
+            return {"int": hex(value)}
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if id(value) in self._open or len(self._open) > DEEPEST:
             raise _unsaved(path, "contains itself, or is nested too deeply")
-        if id(value) in self._numbers:
+        if id(value) in self._numbers and not (self._keys and type(value) in _WITHIN_KEYS):
             return {"again": self._numbers[id(value)]}
         self._open.add(id(value))
         written = self._composite(value, path)
         self._open.discard(id(value))
-        self._numbers[id(value)] = len(self._numbers)
+        self._numbers[id(value)] = len(self._alive)
         self._alive.append(value)
         return written
 
@@ -264,12 +326,13 @@ class _Writer:
         kind = type(value)
         if kind is list:
             return self._all(value, path)
-        if kind in (tuple, set, frozenset):
-            items = value if kind is tuple else sorted(value, key=repr)
-            return {kind.__name__: self._all(items, path)}
+        if kind is tuple:
+            return {"tuple": self._all(value, path)}
+        if kind in (set, frozenset):
+            return {kind.__name__: [self._key(v, path) for v in sorted(value, key=_text)]}
         if kind is dict:
             pairs = [
-                [self.write(k, path), self.write(v, f"{path}.{k}" if path and isinstance(k, str) else _at(path, k))]
+                [self._key(k, path), self.write(v, f"{path}.{k}" if path and type(k) is str else _at(path, k))]
                 for k, v in value.items()
             ]
             return {"dict": pairs}
@@ -280,21 +343,29 @@ class _Writer:
         if kind is collections.deque:
             return {"deque": [self._all(value, path), value.maxlen]}
         if kind in (bytes, bytearray):
-            return {kind.__name__: self._array(np.frombuffer(value, np.uint8))}
+            elements = np.frombuffer(value, np.uint8)
+            if _place(elements) in self._shared:
+                raise _unsaved(path, f"is a {kind.__name__} whose memory an array has, too")
+            self.found += [elements] * (kind is bytearray)
+            return {kind.__name__: self._array(elements)}
         if kind is complex:
             return {"complex": [repr(value.real), repr(value.imag)]}
         if kind is range:
             return {"range": [value.start, value.stop, value.step]}
         if kind is np.ndarray:
             block, offset = self._shared.get(_place(value), (value, 0))
+            if value.nbytes > max(WIDEST, block.nbytes):
+                raise _unsaved(path, f"is an array that repeats elements into {value.nbytes} bytes")
             if block is not value:
                 place = [offset, value.dtype.str, list(value.shape), list(value.strides)]
                 return {"view": [self.write(block, path), *place]}
             self.found.append(value)
             return {"array": self._array(value, path)}
         if (torch := sys.modules.get("torch")) and kind is torch.Tensor:
+            if value.requires_grad:
+                raise _unsaved(path, "is a tensor that requires a gradient (its detach() can be packed)")
             try:
-                elements = value.detach().cpu().numpy()
+                elements = value.cpu().numpy()
             except (TypeError, RuntimeError):  # numpy has no such type, or the tensor is sparse
                 raise _unsaved(path, f"is a tensor of {value.dtype}, {value.layout}") from None
             return {"tensor": self.write(elements, path)}
@@ -302,53 +373,67 @@ class _Writer:
             return {"dtype": value.str}
         if isinstance(value, np.generic):
             return {"scalar": self._array(np.asarray(value), path)}
-        if kind is np.random.Generator:
-            bits = value.bit_generator
-            if type(bits).__name__ not in _GENERATORS:
-                raise _unsaved(path, f"is a Generator over {type(bits).__name__}")
-            if (first := self._bits.setdefault(id(bits), value)) is not value:
-                return {"beside": self.write(first, path)}
-            return {"generator": [type(bits).__name__, self.write(bits.state, path), self._sequence(bits, path)]}
-        if kind is np.random.RandomState:
-            return {"randomstate": self.write(value.get_state(), path)}
+        if kind in _NUMPYS:
+            return self._generator(value, path)
+        if kind is np.random.SeedSequence:  # from which generators are spawned
+            seeds = [value.entropy, value.spawn_key, value.pool_size, value.n_children_spawned]
+            return {"seeds": self.write(seeds, path)}
         if kind is random.Random:
             return {"random": self.write(value.getstate(), path)}
         if kind is Streams:
             return {"streams": self.write(value.state, path)}
         if dataclasses.is_dataclass(value):
-            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            if hasattr(value, "__dict__") and vars(value).keys() - fields.keys():
-                fields |= vars(value)
-            return {"dataclass": [_name(kind), self.write(fields, path)]}
+            return {"dataclass": [_name(kind), self.write(attributes(value, path), path)]}
         state = " (its state_dict() can be packed)" if hasattr(value, "state_dict") else ""
         raise _unsaved(path, f"is a {kind.__module__}.{kind.__qualname__}{state}")
 
     def _all(self, values: Iterable[Any], path: str) -> list[Any]:
         return [self.write(v, _at(path, i)) for i, v in enumerate(values)]
 
+    def _generator(self, value: Any, path: str) -> Any:
+        """Write a generator of numpy, which may have its source of random numbers together with others."""
+        legacy = type(value) is np.random.RandomState
+        bits = value._bit_generator if legacy else value.bit_generator
+        first = self._bits.setdefault(id(bits), value)
+        name = type(bits).__name__
+        if name not in _GENERATORS[: 1 if legacy else None]:
+            raise _unsaved(path, f"is a {type(value).__name__} over {name}")
+        if type(first) is not type(value):
+            raise _unsaved(path, f"has the source of random numbers of a {type(first).__name__}")
+        if first is not value:
+            return {"beside": self.write(first, path)}
+        if legacy:
+            return {"randomstate": self.write(value.get_state(), path)}
+        seeds = getattr(bits, "seed_seq", None)
+        seeds = seeds if type(seeds) is np.random.SeedSequence else None
+        return {"generator": [name, self.write(bits.state, path), self.write(seeds, path)]}
+
+    def _key(self, value: Any, path: str) -> Any:
+        """Write what is hashed."""
+        self._keys += 1
+        written = self.write(value, path)
+        self._keys -= 1
+        return written
+
     def _array(self, value: Any, path: str = "") -> Any:
         """Write an array's elements down, and return its type, its shape, and whether columns are contiguous."""
         if not _DTYPE.fullmatch(value.dtype.str):
             raise _unsaved(path, f"is an array of {value.dtype}")
         by_columns = value.flags.f_contiguous and not value.flags.c_contiguous
-        little = value.astype(value.dtype.newbyteorder("<"), copy=False)
-        self.arrays.append(little.T if by_columns else little)
-        return [little.dtype.str, list(value.shape), by_columns]
-
-    def _sequence(self, bits: Any, path: str) -> Any:
-        """Write what new generators are spawned from."""
-        seeds = getattr(bits, "seed_seq", None)
-        if type(seeds) is not np.random.SeedSequence:
-            return None
-        return self.write(
-            [seeds.entropy, seeds.spawn_key, seeds.pool_size, seeds.n_children_spawned],
-            path,
-        )
+        self.arrays.append(value.T if by_columns else value)
+        return [value.dtype.str, list(value.shape), by_columns]
 
 
 def _at(path: str, key: Any) -> str:
     """Return the path of an element."""
-    return str(key) if not path and isinstance(key, str) else f"{path}[{key!r}]"
+    return key if not path and type(key) is str else f"{path}[{_text(key)}]"
+
+
+def _text(key: Any) -> str:
+    try:
+        return repr(key)
+    except Exception:  # a number of too many digits, or an author's own method
+        return f"a {type(key).__name__}"
 
 
 def _unsaved(path: str, why: str) -> Error:
@@ -367,6 +452,7 @@ class _Reader:
         self.rest = memoryview(rest)
         self._known = known | {_name(cls): cls for cls in _OWN if dataclasses.is_dataclass(cls)}
         self._seen: list[Any] = []
+        self._keys = 0
 
     def read(self, written: Any, depth: int = 0) -> Any:
         """Return a value."""
@@ -382,8 +468,13 @@ class _Reader:
                 raise ValueError("a value of two kinds")
             if kind == "float":
                 return float(content)
+            if kind == "int":
+                return int(content, 16)
             if kind == "again":
-                return self._seen[_index(content, len(self._seen))]
+                value = self._seen[_index(content, len(self._seen))]
+                if self._keys and type(value) in _WITHIN_KEYS:
+                    raise ValueError("a key of other values")
+                return value
             value = self._kinds()[kind](content, depth + 1)
         self._seen.append(value)
         return value
@@ -391,12 +482,12 @@ class _Reader:
     def _kinds(self) -> dict[str, Callable[[Any, int], Any]]:
         return {
             "tuple": lambda c, d: tuple(self._list(c, d)),
-            "set": lambda c, d: set(self._list(c, d)),
-            "frozenset": lambda c, d: frozenset(self._list(c, d)),
-            "dict": lambda c, d: {self.read(k, d): self.read(v, d) for k, v in c},
-            "defaultdict": lambda c, d: collections.defaultdict(_FACTORIES[c[0]], self.read(c[1], d)),
-            "counter": lambda c, d: collections.Counter(self.read(c, d)),
-            "ordereddict": lambda c, d: collections.OrderedDict(self.read(c, d)),
+            "set": lambda c, d: set(_apart([self._key(v, d) for v in c])),
+            "frozenset": lambda c, d: frozenset(_apart([self._key(v, d) for v in c])),
+            "dict": self._pairs,
+            "defaultdict": lambda c, d: collections.defaultdict(_FACTORIES[c[0]], self._dict(c[1], d)),
+            "counter": lambda c, d: collections.Counter(self._dict(c, d)),
+            "ordereddict": lambda c, d: collections.OrderedDict(self._dict(c, d)),
             "dtype": lambda c, _: _dtype(c),
             "deque": lambda c, d: collections.deque(self._list(c[0], d), c[1]),
             "bytes": lambda c, _: self._array(c).tobytes(),
@@ -411,6 +502,7 @@ class _Reader:
             "randomstate": self._random_state,
             "random": self._random,
             "beside": lambda c, d: np.random.Generator(self.read(c, d).bit_generator),
+            "seeds": self._seeds,
             "streams": self._streams,
             "dataclass": self._dataclass,
         }
@@ -420,22 +512,41 @@ class _Reader:
             raise TypeError(f"{content!r} is no list")
         return [self.read(v, depth) for v in content]
 
+    def _pairs(self, content: Any, depth: int) -> dict[Any, Any]:
+        pairs = [(self._key(k, depth), self.read(v, depth)) for k, v in content]
+        _apart([k for k, _ in pairs])
+        return dict(pairs)
+
+    def _dict(self, content: Any, depth: int) -> dict[Any, Any]:
+        value = self.read(content, depth)
+        if type(value) is not dict:
+            raise TypeError(f"a {type(value).__name__} in place of a dict")
+        return value
+
+    def _key(self, content: Any, depth: int) -> Any:
+        self._keys += 1
+        value = self.read(content, depth)
+        self._keys -= 1
+        return value
+
     def _array(self, content: Any) -> Any:
         name, shape, by_columns = content
         dtype, shape = _dtype(name), tuple(_index(n, 2**62) for n in shape)
         size = math.prod(shape) * dtype.itemsize
         if size > len(self.rest):
             raise ValueError(f"an array of {size} bytes, of which there are {len(self.rest)}")
-        flat = np.frombuffer(self.rest[:size], np.uint8).copy().view(dtype) if size else np.empty(0, dtype)
+        value = np.empty(shape, dtype, "F" if by_columns else "C")
+        if size:
+            flat = (value.T if by_columns else value).reshape(-1)
+            flat.view(np.uint8)[:] = np.frombuffer(self.rest[:size], np.uint8)
         self.rest = self.rest[size:]
-        native = flat.astype(dtype.newbyteorder("="), copy=False)
-        return native.reshape(shape[::-1]).T if by_columns else native.reshape(shape)
+        return value
 
     def _view(self, content: Any, depth: int) -> Any:
         block, offset, name, shape, strides = content
         block, dtype, shape = self.read(block, depth), _dtype(name), tuple(_index(n, 2**62) for n in shape)
         low, high = _span(offset, shape, strides, dtype.itemsize)
-        if type(block) is not np.ndarray or not 0 < math.prod(shape) * dtype.itemsize <= block.nbytes:
+        if type(block) is not np.ndarray or not 0 < math.prod(shape) * dtype.itemsize <= max(WIDEST, block.nbytes):
             raise ValueError("a view of other bytes")
         if {type(n) for n in [offset, *strides]} != {int} or low < 0 or high > block.nbytes:  # numpy's sums overflow
             raise ValueError("a view beyond its bytes")
@@ -445,14 +556,11 @@ class _Reader:
         name, state, seeds = content
         if name not in _GENERATORS:
             raise ValueError(f"a generator {name!r}")
-        bits_of, sequence = getattr(np.random, name), np.random.SeedSequence(0)
-        written = _checked(self.read(state, depth))
-        if seeds is not None:
-            entropy, key, pool, spawned = self.read(seeds, depth)
-            sequence = np.random.SeedSequence(
-                entropy, spawn_key=key, pool_size=_index(pool, 1024), n_children_spawned=_index(spawned, 2**32)
-            )
-        bits = bits_of(sequence)
+        bits_of, written = getattr(np.random, name), _checked(self.read(state, depth))
+        seeds = self.read(seeds, depth) or np.random.SeedSequence(0)
+        if type(seeds) is not np.random.SeedSequence:
+            raise TypeError(f"a {type(seeds).__name__} in place of seeds")
+        bits = bits_of(seeds)
         bits.state = written
         return np.random.Generator(bits)
 
@@ -463,8 +571,13 @@ class _Reader:
 
     def _random(self, content: Any, depth: int) -> random.Random:
         value = random.Random(0)
-        value.setstate(self.read(content, depth))
+        value.setstate(_checked(self.read(content, depth)))
         return value
+
+    def _seeds(self, content: Any, depth: int) -> np.random.SeedSequence:
+        entropy, key, pool, spawned = _checked(self.read(content, depth))
+        _index(pool, 1024), _index(spawned, 2**32)
+        return np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool, n_children_spawned=spawned)
 
     def _streams(self, content: Any, depth: int) -> Streams:
         state = self.read(content, depth)
@@ -479,9 +592,8 @@ class _Reader:
         cls = self._known.get(name)
         if cls is None:
             raise Error(f"the saved agent has a {name}, and this one has none")
-        value: Any = object.__new__(cls)
-        for key, v in self.read(fields, depth).items():
-            object.__setattr__(value, key, v)  # __init__ and __post_init__ are not called
+        value: Any = object.__new__(cls)  # __init__ and __post_init__ are not called
+        restore(value, self._dict(fields, depth))
         return value
 
 
@@ -494,14 +606,30 @@ def _dtype(name: Any) -> np.dtype[Any]:
 
 
 def _checked(state: Any) -> Any:
-    """Return the state of a generator. numpy does not check where in its buffer it is, and would read beyond it."""
+    """Return the state of a generator: numbers, texts and arrays, of which others would take forever to go through.
+
+    numpy does not check where in its buffer it is, and would read beyond it.
+    """
+    if len(state) > 8:
+        raise ValueError(f"a state of {len(state)} parts")
+    for part in state.values() if type(state) is dict else state:
+        for x in part.values() if type(part) is dict else part if type(part) in (list, tuple) else [part]:
+            if x is not None and not isinstance(x, (int, float, str, np.ndarray, np.generic)):
+                raise ValueError(f"a {type(x).__name__} in a state")
     inner = state["state"] if isinstance(state, dict) else state
     for held, name, length in ((inner, "pos", 625), (state, "buffer_pos", 5)):
         if isinstance(held, dict) and name in held:
             _index(int(held[name]), length)
-    if isinstance(state, tuple):
+    if isinstance(state, tuple) and state[0] == "MT19937":
         _index(int(state[2]), 625)
     return state
+
+
+def _apart(keys: list[Any]) -> list[Any]:
+    """Return keys. With equal hashes they would take forever to tell apart."""
+    if sum(n * n for n in collections.Counter(map(hash, keys)).values()) > 10**8 + len(keys):
+        raise ValueError("too many keys have the same hash")
+    return keys
 
 
 def _index(number: Any, below: int) -> int:
