@@ -614,7 +614,8 @@ def _checked(state: Any) -> Any:
         raise ValueError(f"a state of {len(state)} parts")
     for part in state.values() if type(state) is dict else state:
         for x in part.values() if type(part) is dict else part if type(part) in (list, tuple) else [part]:
-            if x is not None and not isinstance(x, (int, float, str, np.ndarray, np.generic)):
+            plain = x is None or isinstance(x, (int, float, str, np.ndarray, np.generic))
+            if not plain or getattr(x, "nbytes", 0) > 2**16:  # an array may repeat elements
                 raise ValueError(f"a {type(x).__name__} in a state")
     inner = state["state"] if isinstance(state, dict) else state
     for held, name, length in ((inner, "pos", 625), (state, "buffer_pos", 5)):
