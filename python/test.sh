@@ -29,25 +29,34 @@ if [ ! -e $venv/installed ] || [ pyproject.toml -nt $venv/installed ]; then
   touch $venv/installed
 fi
 bin=$PWD/$venv/bin
+
+# Runs tests with a mark in two parts beside each other: these files, and the others.
+parts() {
+  mark=$1 status=0
+  shift
+  "$bin/pytest" -m "$mark" "$@" >$venv/part.log 2>&1 &
+  "$bin/pytest" -m "$mark" $(printf -- '--ignore=%s ' "$@") || status=$?
+  wait $! || status=$?
+  cat $venv/part.log
+  return $status
+}
+
 case ${1:-} in
 install) ;;
 quick)
-  # Two parts beside each other, which take about the same time.
-  part="tests/test_deep.py tests/test_from_gymnasium.py tests/test_to_gymnasium.py"
   # XLA compiles in half the time without its optimisations; slow tests have them.
   export JAX_DISABLE_MOST_OPTIMIZATIONS=1
-  "$bin/pytest" -m 'not slow' $part >$venv/part.log 2>&1 &
-  beside=$! status=0
-  "$bin/pytest" -m 'not slow' $(printf -- '--ignore=%s ' $part) || status=$?
-  wait $beside || status=$?
-  cat $venv/part.log
-  exit $status
+  parts 'not slow' tests/test_deep.py tests/test_from_gymnasium.py tests/test_to_gymnasium.py
   ;;
 slow | "")
   "$bin/ruff" check .
   "$bin/ruff" format --check -q .
   "$bin/mypy"
-  "$bin/pytest" ${1:+-m slow}
+  if [ -n "${1:-}" ]; then
+    parts slow tests/test_deep.py tests/test_masks.py tests/test_minatar.py tests/test_pqn.py
+  else
+    "$bin/pytest"
+  fi
   ;;
 *)
   echo "python/test.sh: there is no $1: quick, slow or install, or nothing for everything" >&2
