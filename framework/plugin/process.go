@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -47,6 +48,7 @@ type Process struct {
 	guest        string                 // that it was started with; "" if there is none
 	host         *Process               // whose guest this is; nil if it is none
 	instances    sync.Map               // handles of those that are open
+	draws        atomic.Pointer[[]string]
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
 	ctx context.Context
@@ -185,10 +187,20 @@ func (p *Process) Sources(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.draws.Store(&reply.Draws)
 	if p.checkSources != nil && len(reply.Sources) > 0 {
 		err = p.checkSources(reply.Sources)
 	}
 	return reply.Sources, err
+}
+
+// Draws returns the random generators of its process from which the program had drawn in steps when
+// Sources was called last, by names such as "numpy.random". Runs that share them depend on each other.
+func (p *Process) Draws() []string {
+	if draws := p.draws.Load(); draws != nil {
+		return *draws
+	}
+	return nil
 }
 
 // OpenEnvironment implements vector.Plugin. The environment has

@@ -107,6 +107,7 @@ type execution struct {
 	stop       context.CancelCauseFunc // ends all workers
 	mu         sync.Mutex              // held while progress is called
 	specs      map[int]framework.Spec  // of environments, as first opened
+	shares     map[string]bool         // processKeys of plugins of which it was told that their runs share a generator
 	costs      store.Costs             // of runs that ended well; nil if they are not measured
 	processor  string                  // model
 	workers    int

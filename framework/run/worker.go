@@ -212,6 +212,35 @@ func (w *worker) unchanged(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	return err
 }
 
+// generators tells of plugins whose runs draw from a random generator that they share, once of each.
+func (w *worker) generators() {
+	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
+	if !w.together { // the environment is one that draws from none
+		w.shared("environment "+e.Name, e, w.env.plugin)
+	}
+	w.shared("agent "+a.Name, a, w.agent.plugin)
+	for _, o := range w.parts.opened {
+		w.shared("plugin "+o.component.CommandLine(), o.component, o.plugin)
+	}
+}
+
+func (w *worker) shared(name string, c plan.Component, plugin vector.Plugin) {
+	process, _ := plugin.(interface{ Draws() []string })
+	if process == nil || len(process.Draws()) == 0 {
+		return
+	}
+	w.mu.Lock()
+	told := w.shares[processKey(c)]
+	if w.shares == nil {
+		w.shares = map[string]bool{}
+	}
+	w.shares[processKey(c)] = true
+	w.mu.Unlock()
+	if !told {
+		w.notice(fmt.Sprintf("%s draws from %s, which all runs of its process share: the runs depend on each other, and results cannot be repeated. Let it draw from a generator of its own, made from its seed (an environment of Gymnasium: shared_random: true)", name, strings.Join(process.Draws(), " and ")))
+	}
+}
+
 // sameSpec refuses an environment that describes itself otherwise than in the first process
 // of the experiment: the seeds of its runs follow from its id.
 func (x *execution) sameSpec(c plan.Cell, spec framework.Spec) error {
@@ -341,6 +370,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	w.live.ended(w)
 	if err == nil { // code that was loaded in a step, before any of the runs counts
 		err = w.unchanged(ctx, w.env.plugin, w.agent.plugin, false)
+		w.generators()
 	}
 	if err != nil {
 		w.notify(loop.Work{Steps: -made.Steps, Units: -made.Units}) // they will be made again

@@ -23,7 +23,8 @@ from rlrun.spaces import shown
 Env = gymnasium.Env[Any, Any]
 
 _STATEFUL = {gw.NormalizeObservation, gw.NormalizeReward}
-_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options", "remake", "masks")
+_SWITCHES = ("remake", "masks", "shared_random")
+_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options", *_SWITCHES)
 
 SCHEMA: dict[str, Any] = {
     "import": {
@@ -68,6 +69,11 @@ SCHEMA: dict[str, Any] = {
         "observation that is a Dict of observation and action_mask, as PettingZoo has it. Default: false.",
         "type": "boolean",
     },
+    "shared_random": {
+        "description": "Whether the environment draws from random generators that a process shares, so that each copy "
+        "needs states of its own. Default: what a few steps show.",
+        "type": "boolean",
+    },
     "enumerate": {
         "description": "Whether spaces that are products of finite sets are numbered, as one Discrete, for tabular "
         "agents; the last factor runs fastest. Default: a Tuple of Discretes is, if it has at most 2^24 "
@@ -88,6 +94,7 @@ class Settings:
     remake: bool = False
     modules: list[str] = dataclasses.field(default_factory=list)
     masks: bool = False
+    shared_random: bool = False
 
     def wrap(self, env: Env) -> Env:
         """Put the wrappers around an environment, which is closed if one of them fails."""
@@ -156,14 +163,12 @@ def settings(values: dict[str, Any]) -> Settings:
     options = values.get("reset_options")
     if not isinstance(options, (dict, type(None))):
         raise InvalidParams(f"reset_options is {options!r}, must be an object of options")
-    remake = values.get("remake", False)
-    if not isinstance(remake, bool):
-        raise InvalidParams(f"remake is {remake!r}, must be true or false")
-    masks = values.get("masks", False)
-    if not isinstance(masks, bool):
-        raise InvalidParams(f"masks is {masks!r}, must be true or false")
+    switches = {name: values.get(name, False) for name in _SWITCHES}
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise InvalidParams(f"{name} is {value!r}, must be true or false")
     layers = [_wrapper(i, w) for i, w in enumerate(wrappers)]
-    return Settings(arguments | kwargs, layers, numbered, options, remake, modules, masks)
+    return Settings(arguments | kwargs, layers, numbered, options, modules=modules, **switches)
 
 
 def load(name: str, missing: str = "") -> None:

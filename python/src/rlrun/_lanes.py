@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rlrun import _abilities, _decisions, saved, spaces
+from rlrun import _abilities, _decisions, _random_states, saved, spaces
 from rlrun._decisions import Decisions
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
@@ -246,8 +246,8 @@ class Copies(OneByOne, VectorEnvironment):
     """Whether a copy may remember former runs."""
 
     def __init__(self, make: Callable[[], Environment]) -> None:
-        self._make = make
-        self._copies = [make()]
+        self._constructor = make
+        self._copies = [self._make()]
         self._spec = self._copies[0].spec
         self._used: set[int] = set()
 
@@ -259,6 +259,10 @@ class Copies(OneByOne, VectorEnvironment):
     def open(self, lanes: int) -> None:
         """Make a copy per lane."""
         self._copies += [self._make() for _ in range(lanes - 1)]
+
+    def _make(self) -> Environment:
+        _random_states.seed(0)  # all copies are made alike
+        return self._constructor()
 
     def renew(self, lanes: Iterable[int]) -> None:
         """Give each of these lanes, in which a run begins, a copy that no other run has used."""
@@ -817,6 +821,7 @@ class AgentCopies(OneByOne, VectorAgent):
             _close(copy)
 
     def _fresh(self, seed: int) -> Agent:
+        _random_states.seed(seed & 0xFFFFFFFF)  # networks are made with numbers from there
         copy = self._make()
         copy.begin(self._spec, seed)
         return copy

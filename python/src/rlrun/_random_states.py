@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class RandomStates:
@@ -23,6 +25,67 @@ class RandomStates:
     def __exit__(self, *_: object) -> None:
         self._own = read()
         write(self._others)
+
+
+_T = TypeVar("_T")
+
+
+class Watch:
+    """Notices steps that draw from these generators: the runs of a process then depend on each other.
+
+    To read the states takes as long as some steps, so that the first steps are looked at, and then a few.
+    """
+
+    FIRST, EVERY = 16, 256
+
+    def __init__(self) -> None:
+        self.drawn: set[str] = set()
+        """The names of the generators that steps have drawn from."""
+        self._steps = 0
+
+    def step(self, call: Callable[[], _T], *, starts: bool) -> _T:
+        """Make a step, in which runs or episodes may start: these may seed the generators, and draw from them then."""
+        self._steps += 1
+        if self._steps > self.FIRST and self._steps % self.EVERY:
+            return call()
+        before, answer, after = read(), call(), read()
+        self.drawn |= {name for name, drew in zip(NAMES, map(_drew, before, after, [starts] * 3), strict=True) if drew}
+        return answer
+
+
+def _drew(before: Any, after: Any, seeds: bool) -> bool:
+    """Say whether a generator has been drawn from, and with seeds, not seeded before."""
+    if before is None or after is None:  # torch was not there
+        return False
+    if not isinstance(before, tuple):  # torch's, or of a generator that the author gave to numpy.random
+        before, after = (repr(s).encode() if isinstance(s, dict) else s.numpy().tobytes() for s in (before, after))
+        return before != after and not (seeds and before[:8] != after[:8])  # torch's begins with its seed
+    (table, place), (last, end) = _parts(before), _parts(after)
+    if place == end and (table == last).all():
+        return False
+    return not seeds or _leads(table, place, last)
+
+
+def _parts(state: Any) -> tuple[NDArray[np.uint32], int]:
+    """Return the table of a Mersenne Twister's state, and its place there."""
+    table, *rest = state[1:]
+    if isinstance(table, tuple):  # random's
+        return np.array(table[:-1], np.uint32), table[-1]
+    return table, rest[0]
+
+
+def _leads(table: NDArray[np.uint32], place: int, to: NDArray[np.uint32]) -> bool:
+    """Say whether so many draws as a step may make lead from one table to another."""
+    twister = np.random.MT19937()
+    twister.state = {"bit_generator": "MT19937", "state": {"key": table, "pos": place}}
+    for _ in range(64):
+        if (twister.state["state"]["key"] == to).all():
+            return True
+        twister.random_raw(len(table))
+    return False
+
+
+NAMES = ("random", "numpy.random", "torch")
 
 
 def seed(number: int) -> None:

@@ -32,6 +32,7 @@ from rlrun._lanes import (
 )
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
+from rlrun._random_states import Watch
 from rlrun._rules import RuleInstance, SourceInstance
 from rlrun.agent import VectorAgent
 from rlrun.environment import Spec, TimeSteps, VectorEnvironment
@@ -219,6 +220,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         """An environment beside the agent that the plugin is; see `_guest`."""
         self._lock = threading.Lock()
         self._last = 0
+        self._watch = Watch()
         self._instances: dict[int, _Any] = {}
 
     def _of(self, kind: type) -> Plugin:
@@ -235,6 +237,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         reply = pb.DescribeReply()
         reply.CopyFrom(plugin.description)
         facts = _sources.interpreter() | getattr(plugin, "facts", dict)()
+        reply.draws.extend(sorted(self._watch.drawn))
         reply.sources.update(_sources.imported() | _guest.mixed | {f"fact {k}": str(v) for k, v in facts.items()})
         return reply
 
@@ -345,7 +348,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
                 if handle is None:
                     instance = self._lookup(kind, request.instance, context)
                     handle = request.instance
-                yield instance.step(request)
+                yield self._step(instance, request)
         except BrokenProtocolError as e:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(e))
         finally:
@@ -358,21 +361,25 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         try:
             if kind == _steps.ENVIRONMENT_STEP:
                 m = pb.EnvironmentRequest.FromString(data)
-                return kind, self._stepped(_EnvironmentInstance, m.instance).step(m).SerializeToString()
+                return kind, self._step(self._stepped(_EnvironmentInstance, m.instance), m).SerializeToString()
             if kind == _steps.AGENT_STEP:
                 m = pb.AgentRequest.FromString(data)
-                return kind, self._stepped(_AgentInstance, m.instance).step(m).SerializeToString()
+                return kind, self._step(self._stepped(_AgentInstance, m.instance), m).SerializeToString()
             if kind == _steps.AHEAD:
                 return kind, self._ahead(pb.AheadRequest.FromString(data)).SerializeToString()
             if kind == _steps.RULE_STEP:
                 m = pb.RuleRequest.FromString(data)
-                return kind, self._stepped(RuleInstance, m.instance).step(m).SerializeToString()
+                return kind, self._step(self._stepped(RuleInstance, m.instance), m).SerializeToString()
             if kind == _steps.END:
                 self._drop(pb.CloseRequest.FromString(data).instance)
                 return None
             raise BrokenProtocolError(f"a frame of kind {kind}")
         except (BrokenProtocolError, DecodeError) as e:
             return _steps.REFUSED, pb.Error(message=str(e)).SerializeToString()
+
+    def _step(self, instance: Any, m: Any) -> Any:
+        starts = bool(m.signals) if isinstance(instance, _Instance) else False
+        return self._watch.step(functools.partial(instance.step, m), starts=starts)
 
     def _ahead(self, m: pb.AheadRequest) -> pb.AheadReply:
         env = self._stepped(_EnvironmentInstance, m.environment)
@@ -384,7 +391,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
         with env.lock, agent.lock:
             try:
                 seeds = np.frombuffer(m.seeds, "<u8").reshape(lanes, -1)
-                reply = _ahead.play(env.lanes, agent.lanes, outcome, m.steps, seeds)
+                play = functools.partial(_ahead.play, env.lanes, agent.lanes, outcome, m.steps, seeds)
+                reply = self._watch.step(play, starts=False)
             except BaseException as e:
                 reply = pb.AheadReply(error=failure(e))
         reply.step = m.agent.step

@@ -156,6 +156,7 @@ class GymnasiumPlugin:
         try:
             spec, model = spec_of(first, chosen.enumerate), model_of(first)
             bits, shares = probe(first, chosen.reset_options, masks=chosen.masks)
+            shares |= chosen.shared_random
         finally:
             _close(first)
         batch, kind = None, MaskedBridge if chosen.masks else Bridge

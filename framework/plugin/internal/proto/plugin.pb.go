@@ -295,7 +295,11 @@ type DescribeReply struct {
 	// The pace at which frames of successive steps look natural. 0: unknown.
 	FramesPerSecond float64 `protobuf:"fixed64,10,opt,name=frames_per_second,json=framesPerSecond,proto3" json:"frames_per_second,omitempty"`
 	// For agents: the largest number of actors of a run (Spec.actors). 0: 1.
-	MaxActors     uint32 `protobuf:"varint,11,opt,name=max_actors,json=maxActors,proto3" json:"max_actors,omitempty"`
+	MaxActors uint32 `protobuf:"varint,11,opt,name=max_actors,json=maxActors,proto3" json:"max_actors,omitempty"`
+	// The random generators of the process that steps have drawn from, "numpy.random": all
+	// instances share them, so runs depend on each other. Empty unless the host asks for
+	// sources, and where the program cannot tell.
+	Draws         []string `protobuf:"bytes,12,rep,name=draws,proto3" json:"draws,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -405,6 +409,13 @@ func (x *DescribeReply) GetMaxActors() uint32 {
 		return x.MaxActors
 	}
 	return 0
+}
+
+func (x *DescribeReply) GetDraws() []string {
+	if x != nil {
+		return x.Draws
+	}
+	return nil
 }
 
 // Spec describes an environment. It does not change.
@@ -3157,7 +3168,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05_lane\"A\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
 	"\asources\x18\x01 \x01(\bR\asources\x12\x14\n" +
-	"\x05guest\x18\x02 \x01(\bR\x05guest\"\x8d\x04\n" +
+	"\x05guest\x18\x02 \x01(\bR\x05guest\"\xa3\x04\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
@@ -3171,7 +3182,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11frames_per_second\x18\n" +
 	" \x01(\x01R\x0fframesPerSecond\x12\x1d\n" +
 	"\n" +
-	"max_actors\x18\v \x01(\rR\tmaxActors\x1a:\n" +
+	"max_actors\x18\v \x01(\rR\tmaxActors\x12\x14\n" +
+	"\x05draws\x18\f \x03(\tR\x05draws\x1a:\n" +
 	"\fSourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +

@@ -54,7 +54,7 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ..., guest: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "abilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second", "max_actors")
+    __slots__ = ("id", "kind", "doc", "params", "abilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second", "max_actors", "draws")
     class SourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +80,7 @@ class DescribeReply(_message.Message):
     PREFERRED_LANES_FIELD_NUMBER: _ClassVar[int]
     FRAMES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     MAX_ACTORS_FIELD_NUMBER: _ClassVar[int]
+    DRAWS_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     doc: str
@@ -91,7 +92,8 @@ class DescribeReply(_message.Message):
     preferred_lanes: int
     frames_per_second: float
     max_actors: int
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ..., max_actors: _Optional[int] = ...) -> None: ...
+    draws: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., abilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ..., max_actors: _Optional[int] = ..., draws: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Spec(_message.Message):
     __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps", "masks", "episodes", "actors")
