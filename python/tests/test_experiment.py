@@ -210,6 +210,12 @@ KINDS = {
     "a subclass of dict": ("class D(dict):\n    def pay(self): return {0}\nD1 = D()", ("0", "1"), "D1.pay()"),
     "an attribute of a number": ("class F(float): pass\nF1 = F(1)\nF1.pay = {0}", ("0", "1"), "F1.pay"),
     "an attribute of a function": ("def f(): return f.pay\nf.pay = {0}", ("0", "1"), "f()"),
+    "a digest in a closure": (
+        "def make(digest):\n    def f(): return digest\n    return f\nf = make('{0}')",
+        ("0" * 32, "1" * 32),
+        "f()",
+    ),
+    "a type variable": ("T = typing.TypeVar('T', bound={0})", ("int", "float"), "T.__bound__"),
     "one list or two": ("A = []\nB = {0}", ("A", "[]"), "len(A) + len(B)"),
     "a named tuple's method": (
         "class N(typing.NamedTuple):\n    x: int\n    def pay(self): return {0}\nN1 = N(1)",

@@ -17,7 +17,9 @@ from typing import Any
 _UNIMPORTANT = {"__file__", "__firstlineno__", "__static_attributes__"}
 """Keys whose values say where a source lies, or come in a random order."""
 _TRACKER = re.compile(r"[0-9a-f]{32}")
-"""The random names that cloudpickle gives to classes."""
+"""The random names that cloudpickle gives to classes and type variables."""
+_TRACKED = ("_make_skeleton_class", "_make_skeleton_enum", "_make_typevar")
+"""What makes them, of cloudpickle."""
 
 
 class _Made:
@@ -116,7 +118,7 @@ def _object(x: Any, seen: dict[int, int]) -> Iterator[bytes]:
         what, args, kwargs = x.made
         if _makes_code(what):
             args = tuple(a for i, a in enumerate(args) if i not in _places() or not _is_plain(a))
-        if isinstance(what, type) and what.__module__.startswith("cloudpickle"):
+        if isinstance(what, type) and what.__name__ in _TRACKED and what.__module__.startswith("cloudpickle"):
             args = tuple(a for a in args if not (isinstance(a, str) and _TRACKER.fullmatch(a)))
         yield b"made"
         yield from _parts((what, args, kwargs, tuple(x.done)), seen)
