@@ -69,6 +69,7 @@ type agentCheck struct {
 	spec   framework.Spec
 
 	measured bool // metrics are read after every call
+	moves    bool // a run that decides goes on in fresh lanes, now and then
 }
 
 // event is what one call tells a lane.

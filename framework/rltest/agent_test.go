@@ -92,6 +92,8 @@ func (l *learner) Save(context.Context) ([]byte, error) {
 		return nil, nil
 	case "fails to save":
 		return nil, errors.New("full")
+	case "draws when it is saved":
+		l.rng.Uint64()
 	}
 	return l.rng.MarshalBinary()
 }
@@ -136,6 +138,7 @@ var brokenAgents = map[string][]Rule{
 	"fails to save":              {RoundTrips},
 	"fails to load":              {RoundTrips},
 	"loads into itself":          {RoundTrips},
+	"draws when it is saved":     {RoundTrips},
 
 	"is measured by what it forgets": {RoundTrips},
 }
@@ -197,8 +200,25 @@ func newLearners(bug string, spec framework.Spec, lanes int) *learners {
 	return &learners{Agent: agent, bug: bug, spec: spec, memory: make([]int64, lanes)}
 }
 
-// Abilities hides those of the lanes within.
-func (l *learners) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+// Abilities hides those of the lanes within, but for bugs that concern them.
+func (l *learners) Abilities() vector.AgentAbilities {
+	save := func(ctx context.Context, lane int) ([]byte, error) { return vector.Save(ctx, l.Agent, lane) }
+	load := func(ctx context.Context, lane int, state []byte) error { return vector.Load(ctx, l.Agent, lane, state) }
+	switch l.bug {
+	case "saves its first lane":
+		return vector.AgentAbilities{Calls: vector.Checkpoint(func(ctx context.Context, _ int) ([]byte, error) { return save(ctx, 0) }, load)}
+	case "loads into all lanes":
+		return vector.AgentAbilities{Calls: vector.Checkpoint(save, func(ctx context.Context, lane int, state []byte) error {
+			for i := range l.memory {
+				if err := load(ctx, i, state); err != nil {
+					return err
+				}
+			}
+			return nil
+		})}
+	}
+	return vector.AgentAbilities{}
+}
 
 func (l *learners) Close() error {
 	if l.bug == "cannot close" {
@@ -270,6 +290,8 @@ var brokenLearners = map[string][]Rule{
 	"learns from evaluation":    {LearningOff},
 	"remembers the last run":    {NewRunForgets},
 	"fills no action":           {ActionInSpace, FillsColumns},
+	"saves its first lane":      {RoundTrips},
+	"loads into all lanes":      {RoundTrips},
 }
 
 func TestCheckVectorAgent(t *testing.T) {

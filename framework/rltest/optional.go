@@ -166,72 +166,77 @@ func (c *agentCheck) measures(script []event, want []string) error {
 }
 
 // checkpoint saves a lane in the middle of a run and lets other lanes go on from
-// there: a fresh one, and one that has had another run. Agents that cannot be
-// saved and loaded pass.
+// there: a fresh one, and one that has had another run. The lane that was saved, and
+// those beside it, go on as if nothing had happened. Agents that cannot be saved and
+// loaded pass.
 func (c *agentCheck) checkpoint(script, other []event) error {
 	if has, err := storable(c); err == nil && !has {
 		return nil
 	}
-	const n = 2
-	open := func(agents *[]vector.Agent) (vector.Agent, error) {
-		a, err := c.open(n)
-		if err == nil {
-			*agents = append(*agents, a)
-		}
-		return a, err
-	}
-	var opened []vector.Agent
-	defer func() {
-		for _, a := range opened {
-			if err := a.Close(); err != nil {
-				c.try(Works, err)
-			}
-		}
-	}()
-	agent, err := open(&opened)
-	if err != nil {
-		return err
-	}
 	half := len(script) / 2
-	if _, err := c.feed(agent, n, 0, script[:half]); err != nil {
+	before, after := [][]event{other[:half], script[:half]}, [][]event{other[half:], script[half:]}
+	want, err := c.halves(before, nil, after)
+	if err != nil {
 		return err
 	}
-	state, err := vector.Save(c.ctx, agent, 0)
-	if err != nil {
-		c.try(RoundTrips, fmt.Errorf("saving: %w", err))
+	var state []byte
+	var failed error
+	got, err := c.halves(before, func(agent vector.Agent) { state, failed = vector.Save(c.ctx, agent, 1) }, after)
+	if failed != nil {
+		c.try(RoundTrips, fmt.Errorf("saving: %w", failed))
 		return nil
 	}
-	fresh, err := open(&opened)
 	if err != nil {
 		return err
 	}
-	used, err := open(&opened)
-	if err != nil {
-		return err
-	}
-	if _, err := c.feed(used, n, 1, other[:half]); err != nil {
-		return err
-	}
-	want, err := c.feedAndMeasure(agent, n, 0, script[half:])
-	if err != nil {
-		return err
-	}
-	for name, lanes := range map[string]vector.Agent{"a fresh lane": fresh, "a lane that has had another run": used} {
-		given := slices.Clone(state)
-		if err := vector.Load(c.ctx, lanes, 1, given); err != nil {
-			c.try(RoundTrips, fmt.Errorf("loading into %s: %w", name, err))
+	c.try(RoundTrips, differ(want[1], got[1], "a lane that was saved"))
+	c.try(RoundTrips, differ(want[0], got[0], "a lane beside one that was saved"))
+	after[0], after[1] = after[1], after[0]
+	for name, before := range map[string][][]event{"a fresh lane": {nil, other[:half]}, "a lane that has had another run": {other[:half], other[:half]}} {
+		var failed error
+		got, err := c.halves(before, func(agent vector.Agent) {
+			given := slices.Clone(state)
+			failed = vector.Load(c.ctx, agent, 0, given)
+			for i := range given { // it does not keep the slice
+				given[i] ^= 0xff
+			}
+		}, after)
+		if failed != nil {
+			c.try(RoundTrips, fmt.Errorf("loading into %s: %w", name, failed))
 			continue
 		}
-		for i := range given { // it does not keep the slice
-			given[i] ^= 0xff
-		}
-		got, err := c.feedAndMeasure(lanes, n, 1, script[half:])
 		if err != nil {
 			return err
 		}
-		c.try(RoundTrips, differ(want, got, name+" with the saved state"))
+		c.try(RoundTrips, differ(want[1], got[0], name+" with the saved state"))
+		c.try(RoundTrips, differ(want[0], got[1], "a lane beside "+name+" with the saved state"))
 	}
 	return nil
+}
+
+// halves feeds every lane its events before and its events after the middle, at which it
+// calls a function, and logs what lanes do and measure after the middle.
+func (c *agentCheck) halves(before [][]event, middle func(vector.Agent), after [][]event) ([][]string, error) {
+	n := len(before)
+	agent, err := c.open(n)
+	if err != nil {
+		return nil, err
+	}
+	logs := make([][]string, n)
+	for lane := range n {
+		if err == nil {
+			_, err = c.feed(agent, n, lane, before[lane])
+		}
+	}
+	if middle != nil && err == nil {
+		middle(agent)
+	}
+	for lane := range n {
+		if err == nil {
+			logs[lane], err = c.feedAndMeasure(agent, n, lane, after[lane])
+		}
+	}
+	return logs, errors.Join(err, agent.Close())
 }
 
 // feed tells one lane of n the given events, leaves the others idle, and logs the

@@ -64,7 +64,39 @@ func (c *agentCheck) options() (has bool, err error) {
 		return has, err
 	}
 	c.try(NewRunForgets, differ(alone[1], both[0][len(alone[0]):], "decisions of a run after another run, against the run alone"))
+	if storable, err := storable(c); err == nil && storable {
+		c.moves = true
+		moved, err := c.decide(kinds, scripts[:1], 0, false)
+		c.moves = false
+		switch {
+		case errors.Is(err, framework.ErrNeedsReset): // it follows an option that only its program knows, and says so
+		case err != nil:
+			return has, err
+		default:
+			c.try(RoundTrips, differ(alone[0], moved[0], "decisions of a run that is saved while it follows an option, and goes on in a fresh lane"))
+		}
+	}
 	return has, c.epochless(kinds, scripts[0])
+}
+
+// moved saves a lane and lets a fresh one go on from there.
+func (c *agentCheck) moved(kinds []options.Kind, agent vector.OptionAgent) (vector.OptionAgent, error) {
+	state, failed := vector.Save(c.ctx, agent, 0)
+	if err := agent.Close(); err != nil {
+		return nil, err
+	}
+	fresh, err := c.offered(1, kinds)
+	if err != nil {
+		return nil, err
+	}
+	if failed == nil {
+		failed = vector.Load(c.ctx, fresh, 0, state)
+	}
+	if failed != nil {
+		c.try(RoundTrips, fmt.Errorf("saving and loading while it follows an option: %w", failed))
+		return nil, errors.Join(errBroken, fresh.Close())
+	}
+	return fresh, nil
 }
 
 // offered opens lanes of an option agent and offers them kinds of options.
@@ -122,6 +154,12 @@ func (c *agentCheck) decide(kinds []options.Kind, scripts [][]event, salt uint64
 	for call := uint64(0); !d.over(); call++ {
 		if err := c.bounds.late(c.size); err != nil {
 			return nil, errors.Join(err, agent.Close())
+		}
+		if c.moves && call%32 == 5 { // an option that is not greedy is in force, at the first
+			if agent, err = c.moved(kinds, agent); err != nil {
+				return nil, err
+			}
+			d.agent = agent
 		}
 		d.in, d.actions = vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 		for i := range scripts {

@@ -211,3 +211,80 @@ func TestCheckAgentWithOptions(t *testing.T) {
 		})
 	}
 }
+
+// follower is a batch of learners with three options: to act as they do, and two others.
+type follower struct {
+	vector.Agent
+	forgets bool // which option it follows, when it is saved
+	follows []byte
+}
+
+func (f *follower) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Options: f, Calls: vector.Checkpoint(
+		func(ctx context.Context, lane int) ([]byte, error) {
+			state, err := vector.Save(ctx, f.Agent, lane)
+			return append(state, f.follows[lane]), err
+		},
+		func(ctx context.Context, lane int, state []byte) error {
+			last := len(state) - 1
+			if f.follows[lane] = state[last]; f.forgets {
+				f.follows[lane] = 0
+			}
+			return vector.Load(ctx, f.Agent, lane, state[:last])
+		})}
+}
+
+func (f *follower) SetOptionKinds(_ context.Context, kinds []options.Kind) error {
+	if len(kinds) > 1 || len(kinds) == 1 && kinds[0] != options.Members {
+		return framework.ErrUnsupported
+	}
+	return nil
+}
+
+func (f *follower) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
+	return f.StepOptions(ctx, in, make([]bool, len(f.follows)), actions, nil)
+}
+
+func (f *follower) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	if err := f.Agent.Step(ctx, in, actions); err != nil {
+		return err
+	}
+	for i, signal := range in.Signals {
+		if signal == vector.NewRun {
+			f.follows[i] = 0
+		}
+		if epochs[i] {
+			problems[i] = options.Problem{Arms: []options.Arm{{Name: "as it does"}, {Name: "the next"}, {Name: "the one after"}}, Values: []float64{0, 1, 1, 0, 0, 0}}
+		} else if signal != vector.Idle {
+			actions.Int64[i] = (actions.Int64[i] + int64(f.follows[i])) % 3
+		}
+	}
+	return nil
+}
+
+func (f *follower) Choose(_ context.Context, choices []int, actions *space.Column) error {
+	for i, choice := range choices {
+		if choice >= 0 {
+			f.follows[i] = byte(choice)
+			actions.Int64[i] = (actions.Int64[i] + int64(choice)) % 3
+		}
+	}
+	return nil
+}
+
+func (f *follower) GreedyPolicy(context.Context, int, []int) ([]int, error) {
+	return nil, framework.ErrUnsupported
+}
+
+// An agent that is saved goes on with the option that it followed.
+func TestCheckOfFollowedOptions(t *testing.T) {
+	spec := Specs()[4]
+	for forgets, want := range map[bool][]Rule{false: nil, true: {RoundTrips}} {
+		err := Bounds{}.checkVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) {
+			return &follower{newLearners("", spec, lanes).Agent, forgets, make([]byte, lanes)}, nil
+		}, spec)
+		if got := found(err); !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v:\n%v", got, want, err)
+		}
+	}
+}

@@ -99,7 +99,8 @@ const (
 	// or later.
 	LearningOff Rule = "learning-off-changes-nothing"
 	// RoundTrips: an agent that can be saved goes on, wherever it is loaded, as the
-	// one that was saved: with the same actions, and the same metrics of its own.
+	// one that was saved: with the same actions, and the same metrics of its own. So does the
+	// one that was saved, and other lanes take no notice.
 	RoundTrips Rule = "save-and-load-round-trips"
 )
 
