@@ -281,6 +281,13 @@ def test_compare(directory: Path) -> None:
     assert len(best) == 4
     assert dict(zip(best["environment"], best["equivalent"], strict=True)) == {"chain": True, "two arms": False}
     assert rlrun.compare(directory, margin=100).comparisons["equivalent"].all()
+    results = rlrun.read_results(directory)
+    found = results.compare(margin=0.1).comparisons
+    assert list(found.columns[:5]) == ["environment", "a", "b", "difference", "ci_low"]
+    with pytest.raises(ValueError, match=r'^margin must be a positive number, not "-1"$'):
+        results.compare(margin=-1)
+    with pytest.raises(ValueError, match=r'^difference must be a positive number, not "0"$'):
+        results.power(0)
     with pytest.raises(ValueError, match="no agent is called"):
         rlrun.compare(directory, pairs=("greedy", "nobody"))
 

@@ -195,7 +195,7 @@ def test_several_environments_have_scores(tmp_path):
     found = rlrun.tune(c, output=tmp_path, progress=False)
     assert (found.trials["score"] < 1).all()  # chain alone earns more than 1 in every step
     c["tune"]["metric"] = "discounted_return"
-    with pytest.raises(ValueError, match="chain has no known scale for discounted_return"):
+    with pytest.raises(ValueError, match=r"chain has no known scale for .*: search in each environment alone"):
         rlrun.tune(c, output=tmp_path / "b", progress=False)
 
 
@@ -445,6 +445,12 @@ def test_sensitivity(tmp_path):
     with pytest.raises(rlrun.ExperimentError):
         rlrun.run(c, output=tmp_path / "c", progress=False)
     assert rlrun.sensitivity(tmp_path / "c").table.equals(found.table)
+    c["environments"], c["agents"] = ["chain", "deepsea"], [sweep]
+    results = rlrun.run(c, output=tmp_path / "d", progress=False)
+    with pytest.raises(ValueError, match=r"--scores 'chain=LOW,HIGH', in Python scores=\{'chain': \(LOW, HIGH\)\}$"):
+        results.sensitivity(metric="discounted_return")
+    scores = {"chain": (0, 300), "deepsea": (0, 1)}
+    assert results.sensitivity(metric="discounted_return", scores=scores).table["one"][0] > 0
     c["agents"] = ["random"]
     rlrun.run(c, output=tmp_path / "b", progress=False)
     with pytest.raises(ValueError, match=r"no agent of .* has a sweep"):

@@ -34,8 +34,16 @@ def _tune(config: dict[str, Any], progress: bool, lock: str) -> dict[str, Any]:
     }
 
 
-def _sensitivity(directory: str, metric: str) -> dict[str, Any]:
-    found = sensitivity(directory, metric=metric)
+def _sensitivity(directory: str, metric: str, scores: list[str] | None) -> dict[str, Any]:
+    scales: dict[str, tuple[float, float]] = {}
+    for text in scores or []:
+        name, _, ends = text.rpartition("=")
+        try:
+            low, high = map(float, ends.split(","))
+        except ValueError:
+            raise ValueError(f"--scores must be ENVIRONMENT=LOW,HIGH, not {text!r}") from None
+        scales[name] = low, high
+    found = sensitivity(directory, metric=metric, scores=scales)
     return {
         "text": repr(found),
         "json": [{k: _known(x) for k, x in row.items()} for row in found.table.to_dict("records")],

@@ -35,11 +35,11 @@ class Goodness:
         found = compare(results.directory, metric=metric, scores=scores, pairs="all", files=False).answer
         return cls(metric, found["lower_is_better"], found.get("overall", {}).get("scores", {}))
 
-    def runs(self, results: Results) -> pd.DataFrame:
+    def runs(self, results: Results, cure: str) -> pd.DataFrame:
         """Return a row per run: environment, agent, run, value.
 
         Raises:
-            ValueError: An environment of several has no known scale.
+            ValueError: An environment of several has no known scale; cure says what to do, {} being its name.
 
         """
         rows = values_of(results, self.metric)
@@ -47,7 +47,8 @@ class Goodness:
         if len(environments) == 1:
             return rows.assign(value=-rows["value"] if self.lower_is_better else rows["value"])
         if missing := [e for e in environments if e not in self.scores]:
-            raise ValueError(f"{missing[0]} has no known scale for {self.metric}, so that environments have no mean")
+            wrong = f"{missing[0]} has no known scale for {self.metric}, so that environments have no mean"
+            raise ValueError(f"{wrong}: {cure.replace('{}', missing[0])}")
         scale = _pandas().DataFrame.from_dict(self.scores, orient="index")
         low, high = (rows["environment"].map(scale[column]) for column in ("low", "high"))
         return rows.assign(value=(rows["value"] - low) / (high - low))

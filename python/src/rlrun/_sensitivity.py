@@ -101,7 +101,8 @@ def sensitivity(
     """
     results = read_results(directory)
     families = _families(results)
-    rows = Goodness.of(results, metric, scores).runs(results)
+    cure = "say which values count as 0 and 1 with --scores '{}=LOW,HIGH', in Python scores={'{}': (LOW, HIGH)}"
+    rows = Goodness.of(results, metric, scores).runs(results, cure)
     environments = list(dict.fromkeys(rows["environment"]))
     table = []
     for name, labels in families.items():

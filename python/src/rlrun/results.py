@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from rlrun._sensitivity import Sensitivity
+
 
 def _pandas() -> Any:
     try:
@@ -184,8 +186,16 @@ class Results:
         command += ["--", str(self._file("experiment.yaml").parent)]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
         if done.returncode != 0:
-            raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
+            raise ValueError(_refusal(done.stderr))
         return _pandas().DataFrame(json.loads(done.stdout))
+
+    def sensitivity(
+        self, *, metric: str = "reward", scores: Mapping[str, tuple[float, float]] | None = None
+    ) -> Sensitivity:
+        """Say how much agents with sweeps owe to their settings, as `rlrun.sensitivity` does."""
+        from rlrun._sensitivity import sensitivity  # noqa: PLC0415  which reads results
+
+        return sensitivity(self._file("experiment.yaml").parent, metric=metric, scores=scores)
 
     @checked
     def steps_to(
@@ -404,7 +414,9 @@ class Comparison:
     @cached_property
     def comparisons(self) -> pd.DataFrame:
         """A row per pair of agents and environment: difference, interval, p values, verdict."""
-        return _pandas().DataFrame(self.answer["comparisons"])
+        frame = _pandas().DataFrame(self.answer["comparisons"])
+        first = ["environment", "a", "b", "difference", "ci_low", "ci_high", "p", "adjusted_p", "verdict"]
+        return frame.reindex(columns=[*first, *frame.columns.difference(first)])
 
     @cached_property
     def aggregates(self) -> pd.DataFrame:
@@ -445,6 +457,12 @@ class Comparison:
         """
         found = (self.answer.get("overall", {}).get("ranks") or {}).get("agents", [])
         return _pandas().DataFrame(found, columns=["agent", "mean_rank"])
+
+
+def _refusal(said: str) -> str:
+    """Return what rlrun compare or power said, in words of Python."""
+    text = said.strip().removeprefix("rlrun: ").removeprefix("--").replace(", or ENVIRONMENT=NUMBER,", ",")
+    return text.replace(" with --unpaired", ", with unpaired=True")
 
 
 @checked
@@ -507,6 +525,6 @@ def compare(
             running.kill()
             raise
         if running.wait() != 0:
-            raise ValueError(said.strip().removeprefix("rlrun: ").replace(" with --unpaired", ", with unpaired=True"))
+            raise ValueError(_refusal(said))
         answer.seek(0)
         return Comparison(json.load(answer))

@@ -467,7 +467,7 @@ class _Search:
         if not values.any():
             return {}
         self.scale = self.scale or Goodness.of(results, self.metric)  # of the first stage, which has several agents
-        scores = self.scale.runs(results)
+        scores = self.scale.runs(results, "search in each environment alone")
         means = scores.groupby("agent")["value"].mean()[values[values == planned].index]
         return {(labels[label].agent, labels[label].number): float(mean) for label, mean in means.items()}
 

@@ -109,7 +109,7 @@ func New(*host.App) *cobra.Command {
 	fs.Float64Var(&o.Alpha, "alpha", 0, "significance level `A` of all tests together (default 0.05)")
 	fs.StringVar(&o.correction, "correction", string(compare.Holm), "`METHOD` that corrects p values for their number: holm, or bh for the false discovery rate")
 	fs.BoolVar(&o.Unpaired, "unpaired", false, "treat runs as independent, with Welch's test, even if they are paired")
-	fs.StringArrayVar(&o.scores, "scores", nil, "values of the metric that count as scores 0 (the worse one) and 1 in an environment, `ENV=LOW,HIGH`; may be repeated")
+	fs.StringArrayVar(&o.scores, "scores", nil, ScoresUsage)
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.noFiles, "no-files", false, "write no comparisons.csv and no table into DIR")
 	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
@@ -278,6 +278,9 @@ func same(a, b string) bool {
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
+
+// ScoresUsage is the help text of the flag that gives scales.
+const ScoresUsage = "values of the metric that count as scores 0 (the worse one) and 1 in an environment, `ENV=LOW,HIGH`; may be repeated"
 
 // scores reads the scales of the command line.
 func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework/store"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/comparecmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
@@ -33,6 +34,7 @@ python3.
 // NewSensitivity returns the command rlrun sensitivity.
 func NewSensitivity(*host.App) *cobra.Command {
 	var metric string
+	var scores []string
 	var asJSON, print bool
 	cmd := &cobra.Command{
 		Use:     "sensitivity DIR",
@@ -44,11 +46,12 @@ func NewSensitivity(*host.App) *cobra.Command {
 			if print {
 				return printSettings(cmd, args[0])
 			}
-			return ask(cmd, "sensitivity", map[string]any{"directory": args[0], "metric": metric}, asJSON)
+			return ask(cmd, "sensitivity", map[string]any{"directory": args[0], "metric": metric, "scores": scores}, asJSON)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().StringVar(&metric, "metric", "reward", "the `METRIC` to judge by")
+	cmd.Flags().StringArrayVar(&scores, "scores", nil, comparecmd.ScoresUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&print, "print", false, "print the agents with several settings and their labels as JSON, and nothing else")
 	return cmd
