@@ -753,6 +753,9 @@ def test_figures_and_tables(tmp_path: Path) -> None:
     np.testing.assert_allclose(drawn[2].get_ydata(), curves[curves["agent"] == "<agent 2>"]["mean"])
     optimum = [line.get_ydata()[0] for line in figure.axes[0].lines if line not in drawn]
     assert optimum == [pytest.approx(0.428622, abs=1e-5)]
+    assert all(low < 0.428 < high for low, high in [figure.axes[0].get_ylim()])  # which no agent comes near
+    with pytest.raises(ValueError, match=r"no curve of 'reward' of the agent 'x'; it has those of <agent 0>, "):
+        results.plot("reward", agents=["x"])
     assert results.plot("regret", log=True).axes[0].get_xscale() == "log"
     with pytest.raises(ValueError, match=r"no curves of 'regrets'; it has .*regret"):
         results.plot("regrets")

@@ -90,7 +90,7 @@ def curves(
             bands = [_thin(b, log, averaged) for b in _bands(here[here["agent"].isin(rest)])] if rest else []
             _panel(axis, {agent: _thin(here[here["agent"] == agent], log, averaged) for agent in agents}, bands, *more)
             if metric == "reward" and "gain" in task:
-                optimum = [axis.axhline(task["gain"], color="grey", lw=0.8, ls=":", zorder=0)]
+                optimum = [_optimum(axis, task["gain"])]
             axis.set(title=environment + mixed, xlabel=axis_label, xscale="log" if log else "linear")
         for axis in axes[:, 0]:
             axis.set_ylabel(metric.replace("_", " "))
@@ -114,7 +114,10 @@ def _read_curves(results: Results, metric: str, chosen: Sequence[str] | None) ->
     axis_label = "episode" if "steps" in known else "step"  # which is recorded where episodes are counted
     frame = frame[frame["metric"] == metric].astype({"ci_low": float, "ci_high": float})
     if unknown := [a for a in chosen or () if a not in set(frame["agent"])]:
-        raise ValueError(f"{results.directory} has no curve of {metric!r} of the agent {unknown[0]!r}")
+        there = ", ".join(sorted(set(frame["agent"])))
+        raise ValueError(
+            f"{results.directory} has no curve of {metric!r} of the agent {unknown[0]!r}; it has those of {there}"
+        )
     frame = frame[frame["agent"].isin(chosen)] if chosen else frame
     return frame.assign(**{end: frame[end].fillna(frame["mean"]) for end in _ENDS}), axis_label  # none: no width
 
@@ -154,6 +157,13 @@ def _panel(axis: Any, curves: dict[str, pd.DataFrame], bands: list[pd.DataFrame]
     high = max((c[["mean", "ci_high"]].max(axis=None) for c in late), default=math.nan)
     if math.isfinite(high - low):
         axis.set_ylim(low - (margin := 0.05 * (high - low) or 0.5), high + margin)
+
+
+def _optimum(axis: Any, gain: float) -> Any:
+    """Draw the optimal reward, and make room for it, as the legend names it."""
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, max(high, gain + 0.05 * (gain - low)))
+    return axis.axhline(gain, color="grey", lw=0.8, ls=":", zorder=0)
 
 
 def _thin(curve: pd.DataFrame, log: bool, averaged: bool) -> pd.DataFrame:
