@@ -43,7 +43,7 @@ func openAgent(ctx context.Context, plugin vector.Plugin, part partOpener, p *pl
 	}
 	able := agent.Abilities().Options
 	if able == nil {
-		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
+		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.CommandLine(), framework.ErrUnsupported))
 	}
 	if err := openParts(ctx, part, c.Exploration, spec, &o); err != nil {
 		return fail(err)

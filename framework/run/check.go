@@ -175,11 +175,11 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 		x.Pickled = append(x.Pickled, c.Name)
 	}
 	if most := max(d.MaxActors, 1); c.Actors > most {
-		return nil, plan.FieldErrorf("actors", "is %d, and %s takes at most %d", c.Actors, c.Plugin, most)
+		return nil, plan.FieldErrorf("actors", "is %d, and %s takes at most %d", c.Actors, c.CommandLine(), most)
 	}
 	if d.Kind != kind {
 		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent", vector.KindRule: "a rule", vector.KindOptions: "a source of options"}
-		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.Plugin, article[d.Kind], article[kind])
+		return nil, plan.FieldErrorf("plugin", "%s is %s, not %s", c.CommandLine(), article[d.Kind], article[kind])
 	}
 	return d.Params, nil
 }

@@ -31,6 +31,7 @@ import rlrun
 from rlrun import _programs
 from rlrun.experiment import _Host
 from rlrun.results import _estimate
+from rlrun.serve import check_methods
 
 pytestmark = pytest.mark.usefixtures("program")
 
@@ -493,6 +494,10 @@ def test_what_no_process_can_have_is_named(tmp_path: Path) -> None:
         rlrun.run(7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="int is no class of environments or agents"):
         rlrun.run({"environments": [int], "agents": ["psrl"], **SMALL}, output=tmp_path, progress=False)
+    lacking = type("Lacking", (rlrun.Agent,), {"begin": lambda *_: None, "act": lambda *_: 0})
+    with pytest.raises(TypeError, match=r"^Lacking has no select_action and no update: every class of"):
+        rlrun.run({"environments": [BANDIT], "agents": [lacking], **SMALL}, output=tmp_path, progress=False)
+    check_methods(type("Either", (rlrun.Agent,), {"__new__": lambda _: greedy()()}))  # which makes another one
     with pytest.raises(TypeError, match="classes of plugins, not <object"):
         rlrun.run({"environments": [BANDIT], "agents": [object()], **SMALL}, output=tmp_path, progress=False)
 
@@ -503,7 +508,7 @@ def test_what_no_process_can_have_is_named(tmp_path: Path) -> None:
         ([{"plugin": "q-learning", "params": {"epsylon": 1}}], "agents[0].params.epsylon", "did you mean epsilon"),
         (["q-lerning"], "agents[0].plugin", "did you mean q-learning"),
         ([greedy(), greedy()], "agents[1]", "Greedy"),
-        ([Walk], "agents[0].plugin", "is an environment, not an agent"),
+        ([Walk], "agents[0].plugin", "the class Walk is an environment, not an agent"),
     ],
 )
 def test_errors_have_the_key(tmp_path: Path, agents: list[Any], path: str, message: str) -> None:

@@ -34,7 +34,7 @@ from typing import Any, ClassVar, get_args
 from rlrun import _pickles, _sources
 from rlrun._sources import _is_installed, _is_standard
 from rlrun.rules import OptionSource, Rule, VectorRule
-from rlrun.serve import Kind, check_host, serve, serve_plugin
+from rlrun.serve import Kind, check_host, check_methods, serve, serve_plugin
 
 FOLDER = "programs"
 _PYTHON = "{}.{}".format(*sys.version_info)
@@ -59,6 +59,7 @@ def command(cls: type, output: Path) -> dict[str, Any]:
     """Return plugin and args of a component: the Python of this process, which serves a class."""
     if not is_plugin(cls):
         raise TypeError(f"{cls.__name__} is no class of environments or agents: derive it from rlrun.Environment, say")
+    check_methods(cls)
     own = Path(sys.executable)
     alike = (p.name for p in map(own.with_name, ("python", "python3")) if p.exists() and p.samefile(own))
     return {

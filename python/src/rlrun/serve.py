@@ -76,6 +76,7 @@ class ClassPlugin:
             raise TypeError(
                 f"{cls!r} is no class of a plugin; derive one from rlrun.Environment, Agent, Rule or OptionSource"
             )
+        check_methods(cls)
         identity = getattr(cls, "id", None)
         if not isinstance(identity, str) or not _ID.fullmatch(identity):
             raise TypeError(
@@ -137,6 +138,12 @@ class ClassPlugin:
         if self.description.kind != kind or not issubclass(cls, (Rule, VectorRule, OptionSource)):
             raise self._is_no(kind)
         return params.build(cls, data)
+
+
+def check_methods(cls: type) -> None:
+    """Raise TypeError if a class lacks methods without which no object of it can be made."""
+    if (lacking := sorted(getattr(cls, "__abstractmethods__", ()))) and getattr(cls, "__new__", None) is object.__new__:
+        raise TypeError(f"{cls.__name__} has no {' and no '.join(lacking)}: every class of its kind needs that")
 
 
 def _listed_abilities(cls: type) -> list[str]:
