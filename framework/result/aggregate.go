@@ -486,7 +486,7 @@ func (s *Summary) LostDigits() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d means are of sums so large that they are rounded, first %s; smaller differences are lost, so subtract a constant from the rewards", n, first)}
+	return []string{fmt.Sprintf("%d means are of sums so large that they are rounded, the first: %s; smaller differences are lost, so subtract a constant from the rewards", n, first)}
 }
 
 // equalRuns says where an interval is left out because all runs have the same value.
@@ -508,7 +508,7 @@ func equalRuns(rows []Row) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ: first %s", n, all, first)}
+	return []string{fmt.Sprintf("%d of %d means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ; the first: %s", n, all, first)}
 }
 
 // metrics lists those that any run holds, and those that the config names, in display order.

@@ -35,6 +35,6 @@ func ExampleAggregate() {
 	//  greedy       3   0.10 ± 0.25  0.10 ± 0.25          1.0 ± 2.5
 	//  thompson     3   0.30 ± 0.25  0.30 ± 0.25          3.0 ± 2.5                          +2
 	//
-	// Notice: 3 of 9 means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ: first reward of thompson in walk.
+	// Notice: 3 of 9 means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ; the first: reward of thompson in walk.
 	// Means over runs ± half of the 95 % confidence interval.
 }

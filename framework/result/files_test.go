@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
  a         2       0        1        2 ± 13       2 ± 13             2 ± 13
  b         2       1        0             5            5                  5                     +3 ± 13
 
-Notice: 3 of 9 means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ: first reward of b in e, f.
+Notice: 3 of 9 means and differences have no interval, as all runs have the same value, which does not mean that another run could not differ; the first: reward of b in e, f.
 Means over runs ± half of the 95 % confidence interval.
 `
 	if buf.String() != want {

@@ -146,7 +146,7 @@ func Unsupported(format string, args ...any) error {
 // CheckDiscount refuses a discount of 1 in tasks that continue.
 func CheckDiscount(gamma float64, spec framework.Spec) error {
 	if gamma == 1 && spec.Continuing {
-		return Unsupported("a gamma of 1 is for episodic tasks; %s continues", spec.ID)
+		return Unsupported("a gamma of 1 is for episodic tasks, and %s continues: give gamma below 1, such as 0.99", spec.ID)
 	}
 	return nil
 }
