@@ -40,7 +40,7 @@ func TestGoInstall(t *testing.T) {
 	proxy := filepath.Join(s.dir, "proxy")
 	bin := filepath.Join(s.dir, "bin")
 	s.env = append(os.Environ(), "HOME="+s.dir, "RLRUN_PLUGIN_PATH=", "GOBIN="+bin, "GOMODCACHE="+s.cache, "GOCACHE="+s.goEnv("GOCACHE"),
-		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(s.cache)+"/cache/download", "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
+		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(s.cache)+"/cache/download,"+s.goEnv("GOPROXY"), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 
 	// A version of its own each time: Go's build cache keeps what it knows of one.
