@@ -174,3 +174,13 @@ func TestSweepsReachIntoLists(t *testing.T) {
 		}
 	}
 }
+
+// Programs that read YAML 1.1 get names that look like truth values and numbers as text.
+func TestYAMLQuotesOldScalars(t *testing.T) {
+	for name, want := range map[string]string{"no": `"no"`, "On": `"On"`, "1_000": `"1_000"`, "12:30": `"12:30"`, "16": `"16"`, "q-learning": "q-learning", "north": "north"} {
+		text := string(must.Get(Config{Agents: []Component{{Name: name, Plugin: "random"}}}.YAML())(t))
+		if !strings.Contains(text, "name: "+want+"\n") {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+}

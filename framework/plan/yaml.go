@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -47,8 +48,14 @@ func escapeControls(data []byte) []byte {
 	return out
 }
 
+// old matches texts that YAML 1.1, which PyYAML reads, takes for truth values and numbers.
+var old = regexp.MustCompile(`^((?i)yes|on|no|off|[-+]?[0-9][0-9_:.]*)$`)
+
 func blockStyle(n *yaml.Node) {
-	n.Style &^= yaml.FlowStyle | yaml.DoubleQuotedStyle
+	n.Style &^= yaml.FlowStyle
+	if !old.MatchString(n.Value) {
+		n.Style &^= yaml.DoubleQuotedStyle
+	}
 	for _, c := range n.Content {
 		blockStyle(c)
 	}

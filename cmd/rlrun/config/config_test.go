@@ -123,6 +123,8 @@ func TestContent(t *testing.T) {
 		{"merge of a number", "<<: 3\n", "exp.yaml:1: << needs a mapping, such as *anchor"},
 		{"octal", "runs: 010\nsteps: 1\n" + rest, "exp.yaml:1: runs: 010 may be read as octal; write 10, or 0o10 for octal"},
 		{"infinite", "runs: .inf\nsteps: 1\n" + rest, "exp.yaml:1: runs: must be a finite number, not .inf"},
+		{"rounds to 0", "discount: 1e-400\nruns: 1\nsteps: 1\n" + rest, "exp.yaml:1: discount: 1e-400 has more digits than a number of 64 bits, and would be 0; write 0 if that is meant"},
+		{"rounds to 1", "discount: 0.99999999999999999\nruns: 1\nsteps: 1\n" + rest, "exp.yaml:1: discount: 0.99999999999999999 has more digits than a number of 64 bits, and would be 1; write 1 if that is meant"},
 		{"1e400", "runs: 1e400\nsteps: 1\n" + rest, "exp.yaml:1: runs: 1e400 is beyond the range of numbers (about 1e-308 to 1e308)"},
 		{"negative runs", "runs: -3\nsteps: 1\n" + rest, "exp.yaml:1: runs: must be at least 1, not -3"},
 		{"quoted number", "runs: 1\nsteps: '12'\n" + rest, `exp.yaml:2: steps: must be a whole number, not the text "12"; remove the quotes`},

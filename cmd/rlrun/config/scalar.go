@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -107,7 +108,14 @@ func scalar(n *yaml.Node) ([]byte, error) {
 	if len(strings.TrimLeft(exponent, "eE+-0")) > maxExponentDigits {
 		return nil, fmt.Errorf("%s is beyond the range of numbers (about 1e-308 to 1e308)", n.Value)
 	}
-	return []byte(strings.TrimPrefix(sign, "+") + whole + fraction + exponent), nil
+	number := strings.TrimPrefix(sign, "+") + whole + fraction + exponent
+	// A discount that rounds to 1 discounts nothing, and a chance that rounds to 0 is none.
+	if f, err := strconv.ParseFloat(number, 64); err == nil && (f == 0 || math.Abs(f) == 1) {
+		if exact, ok := new(big.Rat).SetString(number); ok && exact.Cmp(new(big.Rat).SetFloat64(f)) != 0 {
+			return nil, fmt.Errorf("%s has more digits than a number of 64 bits, and would be %v; write %v if that is meant", n.Value, f, f)
+		}
+	}
+	return []byte(number), nil
 }
 
 func quoteJSON(s string) []byte {
