@@ -143,9 +143,9 @@ def test_an_interrupted_command_goes_on(tmp_path, program, sent):
 
 @pytest.mark.slow
 def test_a_search_grows(tmp_path):
-    def search(trials: int, runs: int, output: str) -> Any:
+    def search(trials: int, runs: int, output: str, **options: Any) -> Any:
         few = config(trials=trials, runs=3) | {"runs": runs, "steps": 60}
-        return rlrun.tune(few, output=tmp_path / output, progress=False)
+        return rlrun.tune(few, output=tmp_path / output, progress=False, **options)
 
     search(8, 4, "grown")
     records = {path: path.read_bytes() for path in tmp_path.glob("grown/search/*/runs/*.jsonl")}
@@ -162,6 +162,10 @@ def test_a_search_grows(tmp_path):
             ValueError, match=f"has another search: .*{key}.*grows by more trials, from a multiple of 8"
         ):
             search(trials, runs, "grown")
+    (tmp_path / "grown" / "mine.txt").write_text("kept")
+    assert search(8, 4, "grown", overwrite=True).trials.equals(search(8, 4, "afresh").trials)
+    found = ({path.name for path in (tmp_path / name).iterdir()} for name in ("grown", "afresh"))
+    assert next(found) - next(found) == {"mine.txt"}
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", '{"tune": 7}', "7"])

@@ -14,8 +14,8 @@ from rlrun.experiment import ExperimentError
 from rlrun.tuning import tune
 
 
-def _tune(config: dict[str, Any], progress: bool, lock: str) -> dict[str, Any]:
-    found = tune(config, progress=progress, flags=[f"--lock={lock}"] if lock else [])
+def _tune(config: dict[str, Any], progress: bool, lock: str, overwrite: bool = False) -> dict[str, Any]:
+    found = tune(config, progress=progress, overwrite=overwrite, flags=[f"--lock={lock}"] if lock else [])
     trials = [
         {
             "agent": t.agent,

@@ -14,6 +14,7 @@ import json
 import math
 import random
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -131,6 +132,7 @@ def tune(
     experiment: Experiment | Mapping[str, Any] | str | Path,
     *,
     output: str | Path | None = None,
+    overwrite: bool = False,
     progress: bool = True,
     flags: Sequence[str] = (),
 ) -> Tuning:
@@ -143,6 +145,7 @@ def tune(
     Args:
         experiment: An experiment, a config as a mapping, or the path of a config file.
         output: Directory that receives the results; as the config says if None, else ``results/NAME``.
+        overwrite: Replace the search that the directory has, with all its runs.
         progress: Show how far the search is, with a bar for each of its experiments of more than two seconds.
         flags: Further flags of ``rlrun run``, such as ``["--lock=mine.lock.yaml"]``.
 
@@ -165,6 +168,8 @@ def tune(
     from rlrun._programs import replace  # noqa: PLC0415  plugins do without it
 
     search = _Search(config, directory, progress, flags)
+    if overwrite:
+        _discard(directory)
     _claim(directory, config)
     tried = search.run()
     agents = {agent: _best([t for t in tried if t.agent == agent]) for agent in search.ranges}
@@ -221,6 +226,17 @@ def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, An
     return checked
 
 
+def _discard(directory: Path) -> None:
+    """Remove a search, the evaluations of earlier ones included; nothing else that the directory has."""
+    if not (directory / "tune.json").is_file():
+        return
+    for path in [directory / "search", *directory.glob("evaluation*")]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+    for name in ("trials.csv", "tune.json"):  # the last one says that there is a search
+        (directory / name).unlink(missing_ok=True)
+
+
 def _claim(directory: Path, config: Mapping[str, Any]) -> None:
     """Write the config of a search into its directory. Raise ValueError if that is of another search or experiment.
 
@@ -259,7 +275,8 @@ def _claim(directory: Path, config: Mapping[str, Any]) -> None:
     hint = f"; a search grows by more trials, from a multiple of {BATCH} to another, and by more runs"
     raise ValueError(
         f"{directory} has another search: {'; '.join(_differs(k, was.get(k), now.get(k)) for k in differ)}: "
-        f"choose another output directory{hint if {*differ} <= {'runs', 'tune'} else ''}"
+        "choose another output directory, or replace the search (overwrite)"
+        f"{hint if {*differ} <= {'runs', 'tune'} else ''}"
     )
 
 

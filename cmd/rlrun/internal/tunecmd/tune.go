@@ -37,7 +37,7 @@ names the interpreter, else it is python3.
 
 // New returns the command rlrun tune.
 func New(*host.App) *cobra.Command {
-	var asJSON, print, quiet bool
+	var asJSON, print, quiet, overwrite bool
 	var lock string
 	cmd := &cobra.Command{
 		Use:     "tune CONFIG",
@@ -60,13 +60,14 @@ func New(*host.App) *cobra.Command {
 			if other != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is not asked, as the lock file of this directory comes first\n", other)
 			}
-			return ask(cmd, "tune", map[string]any{"config": f.Config, "progress": !quiet, "lock": lock}, asJSON)
+			return ask(cmd, "tune", map[string]any{"config": f.Config, "progress": !quiet, "lock": lock, "overwrite": overwrite}, asJSON)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.StringVar(&lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" in this directory or beside CONFIG, if there is one)")
+	fs.BoolVar(&overwrite, "overwrite", false, "replace the search that the output directory has")
 	fs.BoolVar(&quiet, "quiet", false, "show no progress")
 	fs.BoolVar(&print, "print", false, "print the config as JSON, and search nothing")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
