@@ -1047,7 +1047,7 @@
     if (differ) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh")), v(r, "diffN") < Math.min(D.ok[r.e][r.a], D.ok[r.e][0]) ? ` (${v(r, "diffN")} of ${Math.min(D.ok[r.e][r.a], D.ok[r.e][0])})` : ""] : "–" });
     table($("result-table"), {
       name: "results", rows, columns, filters: byEnvironment(),
-      caption: `${def.title}: mean over runs ± half of the 95 % interval.${differ ? ` Differences are to ${first}, run by run: all agents meet the same random draws.` : ""} Click on a heading to sort.`,
+      caption: `${def.title}: mean over runs ± half of the 95 % interval (Student's t).${differ ? ` Differences are to ${first}, run by run: all agents meet the same random draws.${D.comparison ? " Comparisons, above, have intervals by bootstrap: they differ a little." : ""}` : ""} Click on a heading to sort.`,
     });
   }
   const duration = (s) => s < 90 ? `${Math.max(1, Math.round(s))} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${(s / 3600).toFixed(1)} hours` : `${(s / 86400).toFixed(1)} days`;
