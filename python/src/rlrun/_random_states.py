@@ -43,27 +43,33 @@ class Watch:
         """The names of the generators that steps have drawn from."""
         self._steps = 0
 
-    def step(self, call: Callable[[], _T], *, starts: bool) -> _T:
-        """Make a step, in which runs or episodes may start: these may seed the generators, and draw from them then."""
+    def step(self, call: Callable[[], _T]) -> _T:
+        """Make a step. It may seed the generators, and draw from them then."""
         self._steps += 1
         if self._steps > self.FIRST and self._steps % self.EVERY:
             return call()
         before, answer, after = read(), call(), read()
-        self.drawn |= {name for name, drew in zip(NAMES, map(_drew, before, after, [starts] * 3), strict=True) if drew}
+        self.drawn |= {name for name, drew in zip(NAMES, map(_drew, before, after), strict=True) if drew}
         return answer
 
 
-def _drew(before: Any, after: Any, seeds: bool) -> bool:
-    """Say whether a generator has been drawn from, and with seeds, not seeded before."""
-    if before is None or after is None:  # torch was not there
+def _drew(before: Any, after: Any) -> bool:
+    """Say whether a generator has been drawn from, and not seeded before."""
+    if type(before) is not type(after) or before is None:  # torch was not there, or numpy.random has another generator
         return False
     if not isinstance(before, tuple):  # torch's, or of a generator that the author gave to numpy.random
         before, after = (repr(s).encode() if isinstance(s, dict) else s.numpy().tobytes() for s in (before, after))
-        return before != after and not (seeds and before[:8] != after[:8])  # torch's begins with its seed
+        return bool(before != after) and before[:8] == after[:8]  # torch's begins with its seed
     (table, place), (last, end) = _parts(before), _parts(after)
     if place == end and (table == last).all():
         return False
-    return not seeds or _leads(table, place, last)
+    twister = np.random.MT19937()
+    twister.state = {"bit_generator": "MT19937", "state": {"key": table, "pos": place}}
+    for _ in range(256):  # more draws than a step makes
+        if (twister.state["state"]["key"] == last).all():
+            return True
+        twister.random_raw(len(table))
+    return False
 
 
 def _parts(state: Any) -> tuple[NDArray[np.uint32], int]:
@@ -72,17 +78,6 @@ def _parts(state: Any) -> tuple[NDArray[np.uint32], int]:
     if isinstance(table, tuple):  # random's
         return np.array(table[:-1], np.uint32), table[-1]
     return table, rest[0]
-
-
-def _leads(table: NDArray[np.uint32], place: int, to: NDArray[np.uint32]) -> bool:
-    """Say whether so many draws as a step may make lead from one table to another."""
-    twister = np.random.MT19937()
-    twister.state = {"bit_generator": "MT19937", "state": {"key": table, "pos": place}}
-    for _ in range(64):
-        if (twister.state["state"]["key"] == to).all():
-            return True
-        twister.random_raw(len(table))
-    return False
 
 
 NAMES = ("random", "numpy.random", "torch")

@@ -378,8 +378,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
             return _steps.REFUSED, pb.Error(message=str(e)).SerializeToString()
 
     def _step(self, instance: Any, m: Any) -> Any:
-        starts = bool(m.signals) if isinstance(instance, _Instance) else False
-        return self._watch.step(functools.partial(instance.step, m), starts=starts)
+        return self._watch.step(functools.partial(instance.step, m))
 
     def _ahead(self, m: pb.AheadRequest) -> pb.AheadReply:
         env = self._stepped(_EnvironmentInstance, m.environment)
@@ -392,7 +391,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer, plugin_pb2_grpc.DecisionsServicer
             try:
                 seeds = np.frombuffer(m.seeds, "<u8").reshape(lanes, -1)
                 play = functools.partial(_ahead.play, env.lanes, agent.lanes, outcome, m.steps, seeds)
-                reply = self._watch.step(play, starts=False)
+                reply = self._watch.step(play)
             except BaseException as e:
                 reply = pb.AheadReply(error=failure(e))
         reply.step = m.agent.step
