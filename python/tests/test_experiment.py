@@ -171,12 +171,12 @@ def written(cls: type, folder: Path) -> str:
 
 
 def test_another_closure_or_global_is_another_program(tmp_path: Path) -> None:
-    names: dict[str, Any] = {"__name__": "__main__", "rlrun": rlrun}
+    names: dict[str, Any] = {"__name__": "__main__", "Base": greedy()}
     source = """
 scale = {scale}
 def helper(x):
     return x * scale
-class Agent(rlrun.Agent):
+class Agent(Base):
     kinds = {{"a", "b", "c"}}
     def select_action(self, observation):
         return {body}
@@ -189,7 +189,7 @@ class Agent(rlrun.Agent):
     assert of() == of()
     assert len({of(), of(scale="3"), of(body="helper(2)"), of(body="helper(scale)")}) == 4
     assert written(greedy(0.1), tmp_path) == written(greedy(0.1), tmp_path) != written(greedy(0.2), tmp_path)
-    assert written(greedy(agent=rlrun.VectorAgent), tmp_path) != written(greedy(), tmp_path)
+    assert written(greedy(agent=type("Other", (rlrun.Agent,), {})), tmp_path) != written(greedy(), tmp_path)
 
 
 KINDS = {
@@ -231,9 +231,9 @@ def test_what_a_class_uses_is_part_of_the_program(kind: str, tmp_path: Path) -> 
     source, values, used = KINDS[kind]
 
     def name_of(value: str) -> str:
-        names: dict[str, Any] = {"__name__": "__main__", "rlrun": rlrun, "enum": enum, "typing": typing}
+        names: dict[str, Any] = {"__name__": "__main__", "Base": greedy(), "enum": enum, "typing": typing}
         exec(source.format(value), names)
-        exec(f"class Agent(rlrun.Agent):\n    def select_action(self, observation): return {used}", names)
+        exec(f"class Agent(Base):\n    def select_action(self, observation): return {used}", names)
         return written(names["Agent"], tmp_path)
 
     assert name_of(values[0]) == name_of(values[0])
@@ -286,6 +286,8 @@ def test_what_this_process_loaded_is_no_part_of_the_program(tmp_path: Path) -> N
         import lazy, rlrun
         from rlrun import _programs
         class A(rlrun.Agent):
+            def begin(self, spec, seed): pass
+            def update(self, transition): pass
             def select_action(self, observation): return lazy.part.X
         for _ in range(2):
             print(_programs.command(A, pathlib.Path("out"))["args"][-1])
@@ -481,7 +483,7 @@ def test_a_changed_class_is_refused_in_the_same_directory(tmp_path: Path) -> Non
 def test_what_no_process_can_have_is_named(tmp_path: Path) -> None:
     lock = threading.Lock()
 
-    class Locked(rlrun.Agent):
+    class Locked(greedy()):
         def select_action(self, observation):
             with lock:
                 return 0
