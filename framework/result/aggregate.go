@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -424,9 +425,12 @@ func (a *aggregator) summary() *Summary {
 					s.unended, s.ok, agent, env, a.meta.Steps, a.meta.Episodes))
 			}
 			if len(s.overflowed) > 0 {
-				runs := slices.Max(slices.Collect(maps.Values(s.overflowed)))
-				out.Notices = append(out.Notices, fmt.Sprintf("%s of %s in %s: values are infinite or beyond %g in %d of %d runs, and such a run has none; give rewards and metrics in a larger unit",
-					metric.Names(slices.Sorted(maps.Keys(s.overflowed))), agent, env, largest, runs, s.ok))
+				var which []string
+				for _, m := range slices.Sorted(maps.Keys(s.overflowed)) {
+					which = append(which, fmt.Sprintf("%s in %d", m, s.overflowed[m]))
+				}
+				out.Notices = append(out.Notices, fmt.Sprintf("%s in %s: values are infinite or beyond %g (%s of %d runs), and such a run has none; give rewards and metrics in a larger unit",
+					agent, env, largest, strings.Join(which, ", "), s.ok))
 			}
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)

@@ -107,7 +107,7 @@ func TestMetricsThatAreNotKnown(t *testing.T) {
 			t.Errorf("%s in %s: %q, want %q", c.metric, c.environment, got, c.want)
 		}
 	}
-	for _, want := range []string{"agent.loss of a in e: values are infinite or beyond 1e+300 in 1 of 2 runs", "cumulative_reward, final_reward, reward of a in f: values are infinite or beyond 1e+300 in 2 of 2 runs"} {
+	for _, want := range []string{"a in e: values are infinite or beyond 1e+300 (agent.loss in 1 of 2 runs)", "a in f: values are infinite or beyond 1e+300 (cumulative_reward in 2, final_reward in 1, reward in 2 of 2 runs)"} {
 		if !slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, want) }) {
 			t.Errorf("no notice %q in %q", want, s.Notices)
 		}
@@ -117,7 +117,7 @@ func TestMetricsThatAreNotKnown(t *testing.T) {
 	}
 	var b bytes.Buffer
 	must.Do(t, WriteTable(&b, s, 0))
-	if got := b.String(); strings.Count(got, NotKnown) != 3 || strings.Count(got, "overflow") != 3 || !strings.Contains(got, "Notice: agent.loss of a in e: values are infinite") {
+	if got := b.String(); strings.Count(got, NotKnown) != 3 || strings.Count(got, "overflow") != 3 || !strings.Contains(got, "Notice: a in e: values are infinite") {
 		t.Error(got)
 	}
 }
