@@ -48,12 +48,12 @@ func escapeControls(data []byte) []byte {
 	return out
 }
 
-// old matches texts that YAML 1.1, which PyYAML reads, takes for truth values and numbers.
-var old = regexp.MustCompile(`^((?i)yes|on|no|off|[-+]?[0-9][0-9_:.]*)$`)
+// ambiguous matches texts that YAML 1.1, which PyYAML reads, takes for truth values and numbers.
+var ambiguous = regexp.MustCompile(`^((?i)yes|on|no|off|[-+]?[0-9][0-9_:.]*)$`)
 
 func blockStyle(n *yaml.Node) {
 	n.Style &^= yaml.FlowStyle
-	if !old.MatchString(n.Value) {
+	if !ambiguous.MatchString(n.Value) {
 		n.Style &^= yaml.DoubleQuotedStyle
 	}
 	for _, c := range n.Content {

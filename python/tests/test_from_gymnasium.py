@@ -471,6 +471,7 @@ def test_wrappers_by_functions_and_with_arrays(tmp_path: Any, monkeypatch: pytes
         ({"import": "json:registers"}, rlrun.InvalidParams, "no function registers"),
         ({"sab": True, "kwargs": {"sab": True}}, rlrun.InvalidParams, "sab is given twice"),
         ({"enumerate": 1}, rlrun.InvalidParams, "must be true or false"),
+        ({"shared_random": "no"}, rlrun.InvalidParams, "must be true or false"),
         ({"remake": 1}, rlrun.InvalidParams, "must be true or false"),
         ({"no_such": 1}, rlrun.InvalidParams, "TypeError.*no_such"),
     ],
@@ -542,7 +543,7 @@ class Guest(gymnasium.Env[Any, Any]):
     action_space = gs.Discrete(2)
 
     def __init__(self, habit: str = "") -> None:
-        self.habit, self.resets = habit, 0
+        self.habit, self.resets, self.thrown = habit, 0, 0
         if habit == "fails":
             raise RuntimeError("no licence")
         if habit == "late":
@@ -576,9 +577,10 @@ class Guest(gymnasium.Env[Any, Any]):
         return (self._die(), reward, False, np.bool_(False), {})[: 4 if self.habit == "old step" else 5]
 
     def _die(self) -> int:
+        self.thrown += 1
         if self.habit == "spaces":
             return int(self.observation_space.sample()) if self.np_random.random() < 0.5 else self.action_space.sample()
-        if self.habit == "shared":
+        if self.habit == "shared" or (self.habit == "shared later" and self.thrown > 10):
             return int(np.random.randint(6)) if random.random() < 0.5 else 0
         return int(self.np_random.integers(6))
 
@@ -704,6 +706,16 @@ def test_shared_generators_are_each_lanes_own(guest: Any) -> None:
     assert repr(before) == repr((random.getstate(), np.random.get_state()))
     assert "states of its own" in GymnasiumPlugin("tests/Guest-v0", {"habit": "shared"}).description.doc
     assert "states of its own" not in GymnasiumPlugin("tests/Guest-v0").description.doc
+
+
+def test_generators_that_are_shared_after_the_trial(guest: Any) -> None:
+    """The trial makes fewer steps than the environment makes before it draws."""
+    told = {"shared_random": True}
+    together = step(guest("shared later", 2, **told), [2**40, 7], 50)
+    assert together == [step(guest("shared later", **told), [seed], 50)[0] for seed in (2**40, 7)]
+    np.random.seed(0)
+    random.seed(0)
+    assert step(guest("shared later", 2), [2**40, 7], 50) != together
 
 
 def test_generators_of_spaces_are_each_lanes_own(guest: Any) -> None:

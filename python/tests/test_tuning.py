@@ -162,10 +162,12 @@ def test_a_search_grows(tmp_path):
             ValueError, match=f"has another search: .*{key}.*grows by more trials, from a multiple of 8"
         ):
             search(trials, runs, "grown")
-    (tmp_path / "grown" / "mine.txt").write_text("kept")
+    (tmp_path / "grown" / "evaluation-mine").mkdir()
+    (tmp_path / "grown" / "evaluation-mine" / "notes.txt").write_text("kept")
     assert search(8, 4, "grown", overwrite=True).trials.equals(search(8, 4, "afresh").trials)
     found = ({path.name for path in (tmp_path / name).iterdir()} for name in ("grown", "afresh"))
-    assert next(found) - next(found) == {"mine.txt"}
+    assert next(found) - next(found) == {"evaluation-mine"}
+    assert (tmp_path / "grown" / "evaluation-mine" / "notes.txt").read_text() == "kept"
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", '{"tune": 7}', "7"])

@@ -83,17 +83,23 @@ def _parts(state: Any) -> tuple[NDArray[np.uint32], int]:
 NAMES = ("random", "numpy.random", "torch")
 
 
+def _torch() -> Any:
+    """Return torch if it has been loaded; None for another module of that name."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "get_rng_state") else None
+
+
 def seed(number: int) -> None:
     """Seed all of them, with 0 ≤ number < 2³²."""
     random.seed(number)
     np.random.seed(number)
-    if torch := sys.modules.get("torch"):
+    if torch := _torch():
         torch.manual_seed(number)
 
 
 def read() -> Any:
     """Return their states."""
-    torch = sys.modules.get("torch")
+    torch = _torch()
     return random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None
 
 

@@ -230,8 +230,8 @@ def _discard(directory: Path) -> None:
     """Remove a search, the evaluations of earlier ones included; nothing else that the directory has."""
     if not (directory / "tune.json").is_file():
         return
-    for path in [directory / "search", *directory.glob("evaluation*")]:
-        if path.is_dir() and not path.is_symlink():
+    for path in directory.iterdir():
+        if re.fullmatch(r"search|evaluation(-\d+)?", path.name) and path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
     for name in ("trials.csv", "tune.json"):  # the last one says that there is a search
         (directory / name).unlink(missing_ok=True)
