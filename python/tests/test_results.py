@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -341,6 +343,13 @@ def test_names_send_nothing_to_the_terminal(tmp_path: Path) -> None:
     for text in (repr(results.compare()), repr(rlrun.sensitivity(tmp_path / "out"))):
         assert "a\ufffd]0;t\ufffd\ufffd2J\ufffd" in text
         assert not set("\x1b\x07\x9b\u202e") & set(text)
+    (tmp_path / "out" / "runs" / f"a{sent}.jsonl").write_text("{}\n" * 2 + '{"status": "ok"}\n')
+    with pytest.raises(ValueError, match="a\ufffd\\]0;t\ufffd\ufffd2J\ufffd\\.jsonl:3 is damaged"):
+        _ = results.curves
+    with contextlib.closing(sqlite3.connect(tmp_path / "out" / "results.db")) as db:  # SQLite says the name
+        db.executescript(f'DROP TABLE mixed; CREATE VIEW mixed AS SELECT programs FROM "a{sent}"')
+    with pytest.raises(ValueError, match="no such table: main\\.a\ufffd\\]0;t\ufffd\ufffd2J\ufffd"):
+        _ = results.mixed
 
 
 def test_results_that_were_overwritten(tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ class Results:
             )
         path = at / name
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise ValueError(f"{path} is no regular file")
+            raise ValueError(printable(f"{path} is no regular file"))
         return path
 
     def _database(self) -> Path:
@@ -311,8 +311,8 @@ class Results:
 
     def _damaged(self, path: Path, why: BaseException) -> ValueError:
         return ValueError(
-            f"{path} cannot be read: {why}; "
-            f"if it is damaged or older than this rlrun, rlrun report {self.directory} makes it anew"
+            printable(f"{path} cannot be read: {why}; if it is damaged or older than this rlrun, ")
+            + f"rlrun report {self.directory} makes it anew"
         )
 
     def _records(self) -> Iterator[dict[str, Any]]:
@@ -339,11 +339,11 @@ class Results:
                     except (ValueError, KeyError, TypeError, AttributeError) as e:
                         if not line.endswith("\n"):
                             continue  # it was cut off, and its run is not done
-                        raise ValueError(f"{path}:{number} is damaged ({e}): {says}") from e
+                        raise ValueError(printable(f"{path}:{number} is damaged ({e}): {says}")) from None
                     record.pop("crc32c", None)
                     if key in wanted and found.setdefault(key, record) != record:
-                        of = printable(f"run {key[2]} of {key[1]} in {key[0]}")
-                        raise ValueError(f"{path}:{number}: {of} has another record: {says}")
+                        of = f"run {key[2]} of {key[1]} in {key[0]}"
+                        raise ValueError(printable(f"{path}:{number}: {of} has another record: {says}"))
         if len(found) < len(wanted):
             raise ValueError(f"{len(wanted) - len(found)} runs of results.db have no record: {says}")
         for key in sorted(found):
