@@ -11,6 +11,7 @@ import math
 import os
 import pickle
 import pickletools
+import re
 import signal
 import subprocess
 import sys
@@ -28,7 +29,7 @@ import pandas as pd
 import pytest
 
 import rlrun
-from rlrun import _programs
+from rlrun import _pickles, _programs
 from rlrun.experiment import _Host
 from rlrun.results import _estimate
 from rlrun.serve import check_methods
@@ -218,6 +219,7 @@ KINDS = {
     ),
     "a type variable": ("T = typing.TypeVar('T', bound={0})", ("int", "float"), "T.__bound__"),
     "one list or two": ("A = []\nB = {0}", ("A", "[]"), "len(A) + len(B)"),
+    "a key of a table": ("A = dict(x=1, {0})", ("", "__firstlineno__=2"), "len(A)"),
     "a named tuple's method": (
         "class N(typing.NamedTuple):\n    x: int\n    def pay(self): return {0}\nN1 = N(1)",
         ("0", "1"),
@@ -284,7 +286,7 @@ def test_what_this_process_loaded_is_no_part_of_the_program(tmp_path: Path) -> N
         """
         import pathlib
         import lazy, rlrun
-        from rlrun import _programs
+        from rlrun import _pickles, _programs
         class A(rlrun.Agent):
             def begin(self, spec, seed): pass
             def update(self, transition): pass
@@ -315,7 +317,15 @@ def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path, monkeyp
     monkeypatch.setitem(globals(), "__file__", Hostile())  # which is not part of what a class means
     hidden = (tmp_path / "other" / _programs.FOLDER / written(greedy(), tmp_path / "other")).read_bytes()
     monkeypatch.undo()
-    for hostile in (pickle.dumps((Hostile(), honest)), call + b"0" + data, hidden.partition(b"\n")[2]):  # 0: dropped
+    monkeypatch.setitem(globals(), "__file__", "theirs.py")
+    moved = (tmp_path / "moved" / _programs.FOLDER / written(greedy(), tmp_path / "moved")).read_bytes()
+    monkeypatch.undo()
+    for hostile in (
+        pickle.dumps((Hostile(), honest)),
+        call + b"0" + data,  # 0: dropped
+        hidden.partition(b"\n")[2],
+        moved.partition(b"\n")[2],  # a class may open what lies beside its file
+    ):
         path.write_bytes(header + b"\n" + hostile)
         assert written(cls, tmp_path) == path.name
         assert not ran.exists()
@@ -324,6 +334,23 @@ def test_a_file_that_is_there_is_read_before_it_is_taken(tmp_path: Path, monkeyp
         path.write_bytes(damaged)
         written(cls, tmp_path)
         assert _programs._read(str(path)).__name__ == cls.__name__
+
+
+def test_a_pickle_that_says_the_same_does_the_same(tmp_path: Path) -> None:
+    assert pickle.loads(b"I 1\n.") is True
+    assert not _pickles.means(b"I 1\n.", b"K\x01.")
+    call, bare = (b"cbuiltins\nlist\n)" + how + b"." for how in (b"R", b"\x81"))  # list(), list.__new__(list)
+    assert _pickles.means(call, call)
+    assert not _pickles.means(call, bare)
+
+    class Other(greedy()):
+        kind = greedy()
+
+    own = (tmp_path / _programs.FOLDER / written(Other, tmp_path)).read_bytes().partition(b"\n")[2]
+    trackers = list(dict.fromkeys(re.findall(rb"[0-9a-f]{32}", own)))
+    assert len(trackers) > 1
+    assert _pickles.means(own.replace(trackers[0], b"0" * 32), own)
+    assert not _pickles.means(own.replace(trackers[0], trackers[1]), own)  # two classes are one
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:

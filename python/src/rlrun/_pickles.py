@@ -12,10 +12,10 @@ import io
 import pickle
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-_UNIMPORTANT = {"__file__", "__firstlineno__", "__static_attributes__"}
-"""Keys whose values say where a source lies, or come in a random order."""
+_UNIMPORTANT = {"__firstlineno__", "__static_attributes__"}
+"""Attributes of classes whose values say where a source lies, or come in a random order."""
 _TRACKER = re.compile(r"[0-9a-f]{32}")
 """The random names that cloudpickle gives to classes and type variables."""
 _TRACKED = ("_make_skeleton_class", "_make_skeleton_enum", "_make_typevar")
@@ -34,7 +34,7 @@ class _Made:
         return _call(cls, args, kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
+        self.done.append(("init",))  # a pickle may make an object without it
 
     def __call__(self, *args: Any, **kwargs: Any) -> _Made:
         return _call(self, args, kwargs)
@@ -68,6 +68,10 @@ def _call(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Made:
 class _Reader(pickle._Unpickler):  # the one in Python: that in C wants classes where this has a _Made
     """Reads a pickle, and makes _Made of all that is no plain value."""
 
+    dispatch: ClassVar[dict[int, Any]] = {  # without the number " 1", which is True for the reader in C
+        k: v for k, v in pickle._Unpickler.dispatch.items() if k != pickle.INT[0]
+    }
+
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
         self.classes: dict[tuple[str, str], type] = {}
@@ -77,61 +81,70 @@ class _Reader(pickle._Unpickler):  # the one in Python: that in C wants classes 
         return self.classes.setdefault((module, name), type(name, (_Made,), {"__module__": module, "log": self.log}))
 
 
-def meaning(data: bytes) -> bytes:
+def meaning(data: bytes, files: bool = False) -> bytes:
     """Return what a pickle says: equal for the same class in every process that runs the same source.
 
-    Raises an exception of any kind if data is no pickle.
+    With files, where the source lies counts: what a ``__file__`` says. Raises an exception of any kind if data is no
+    pickle.
     """
     reader = _Reader(data)
-    return b"\n".join(_parts((reader.load(), tuple(reader.log), tuple(reader.classes)), {}))
+    return b"\n".join(_parts((reader.load(), tuple(reader.log), tuple(reader.classes)), {}, files))
 
 
-def means(data: bytes, wanted: bytes) -> bool:
-    """Report whether a pickle, which may be a stranger's, says this."""
+def means(data: bytes, own: bytes) -> bool:
+    """Report whether a pickle, which may be a stranger's, does the same as one's own."""
     try:
-        return meaning(data) == wanted
+        return meaning(data, files=True) == meaning(own, files=True)
     except Exception:  # it is damaged or hostile
         return False
 
 
-def _parts(x: Any, seen: dict[int, int]) -> Iterator[bytes]:
+def _parts(x: Any, seen: dict[Any, int], files: bool) -> Iterator[bytes]:
     if isinstance(x, type):
         yield f"global {x.__module__!r} {x.__name__!r}".encode()
     elif isinstance(x, tuple):
         yield b"tuple %d" % len(x)
         for e in x:
-            yield from _parts(e, seen)
+            yield from _parts(e, seen, files)
     elif isinstance(x, frozenset):
         yield b"frozenset %d" % len(x)
-        yield from sorted(b" ".join(_parts(e, dict(seen))) for e in x)
+        yield from sorted(b" ".join(_parts(e, dict(seen), files)) for e in x)
     elif not isinstance(x, (list, dict, set, bytearray, _Made)):
         yield f"{type(x).__name__} {x!r}".encode()
     elif id(x) in seen:  # the same object, and not one that is equal
         yield b"object %d" % seen[id(x)]
     else:
         seen[id(x)] = len(seen)
-        yield from _object(x, seen)
+        yield from _object(x, seen, files)
 
 
-def _object(x: Any, seen: dict[int, int]) -> Iterator[bytes]:
+def _object(x: Any, seen: dict[Any, int], files: bool) -> Iterator[bytes]:
     if isinstance(x, _Made):
         what, args, kwargs = x.made
         if _makes_code(what):
             args = tuple(a for i, a in enumerate(args) if i not in _places() or not _is_plain(a))
-        if isinstance(what, type) and what.__name__ in _TRACKED and what.__module__.startswith("cloudpickle"):
-            args = tuple(a for a in args if not (isinstance(a, str) and _TRACKER.fullmatch(a)))
+        if isinstance(what, type) and what.__module__.startswith("cloudpickle"):
+            if what.__name__ in _TRACKED:  # equal names make one class of two
+                args = tuple(
+                    seen.setdefault(a, len(seen)) if isinstance(a, str) and _TRACKER.fullmatch(a) else a for a in args
+                )
+            elif what.__name__ == "_class_setstate":
+                cls, (attributes, state) = args
+                kept = tuple((k, v) for k, v in attributes.items() if k not in _UNIMPORTANT or not _is_plain(v))
+                args = cls, (kept, state)
         yield b"made"
-        yield from _parts((what, args, kwargs, tuple(x.done)), seen)
+        yield from _parts((what, args, kwargs, tuple(x.done)), seen, files)
     elif isinstance(x, dict):
-        kept = [(k, v) for k, v in x.items() if not (isinstance(k, str) and k in _UNIMPORTANT and _is_plain(v))]
         yield b"dict"
-        yield from _parts(tuple(kept), seen)
+        yield from _parts(
+            tuple((k, v) for k, v in x.items() if files or k != "__file__" or not _is_plain(v)), seen, files
+        )
     elif isinstance(x, set):
         yield b"set"
-        yield from _parts(frozenset(x), seen)
+        yield from _parts(frozenset(x), seen, files)
     else:
         yield type(x).__name__.encode()
-        yield from _parts(tuple(x), seen)
+        yield from _parts(tuple(x), seen, files)
 
 
 def _is_plain(x: Any) -> bool:

@@ -142,7 +142,7 @@ def _write(cls: type, output: Path) -> str:
     for own in (path.parent, path):
         if own.is_symlink():
             raise ValueError(f"{own} is a link, and nothing is written through links in an output directory: remove it")
-    if path.is_file() and _pickles.means(path.read_bytes().partition(b"\n")[2], meaning):
+    if path.is_file() and _pickles.means(path.read_bytes().partition(b"\n")[2], data.getvalue()):
         return str(path)  # its bytes may differ: they have random names of classes, and temporary files of cells
     path.parent.mkdir(parents=True, exist_ok=True)
     files = dict.fromkeys(f.__code__.co_filename for f in vars(cls).values() if isinstance(f, types.FunctionType))
