@@ -24,6 +24,7 @@ for platform in "$@"; do
       ;;
   esac
   binary=$PWD/dist/$os-$arch/rlrun$suffix
+  echo "wheels.sh: $platform: compiling rlrun takes a minute or more where Go has nothing cached"
   CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -buildvcs=auto -ldflags='-s -w' -o "$binary" ./cmd/rlrun
   RLRUN_BINARY=$binary RLRUN_WHEEL_TAG=$tag "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w dist ./python
   rm -r "dist/$os-$arch"

@@ -200,7 +200,7 @@ func newLearners(bug string, spec framework.Spec, lanes int) *learners {
 	return &learners{Agent: agent, bug: bug, spec: spec, memory: make([]int64, lanes)}
 }
 
-// Abilities hides those of the lanes within, but for bugs that concern them.
+// Abilities are none, so those of the lanes within are hidden, except where a bug concerns them.
 func (l *learners) Abilities() vector.AgentAbilities {
 	save := func(ctx context.Context, lane int) ([]byte, error) { return vector.Save(ctx, l.Agent, lane) }
 	load := func(ctx context.Context, lane int, state []byte) error { return vector.Load(ctx, l.Agent, lane, state) }

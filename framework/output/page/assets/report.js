@@ -991,7 +991,7 @@
         { title: "A", value: (r) => D.agents[r.a], text: true },
         { title: "Verdict", value: (r) => r.within == null ? verdict(r.v) : `${r.v ? verdict(r.v) : "equivalent"}, within ±${num(r.within)}`, text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
         { title: "B", value: (r) => D.agents[r.b], text: true },
-        { title: "Environment", value: (r) => D.environments[r.e], text: true }, { title: "Runs", value: (r) => Number.parseInt(r.runs), show: (r) => r.runs },
+        { title: "Environment", value: (r) => D.environments[r.e], text: true }, { title: "Runs", value: (r) => Number.parseInt(r.runs), show: (r) => r.runs.replace(/\d+/g, (n) => count(Number(n))) },
         { title: "Difference", value: (r) => r.d, show: (r) => estimate(r.d ?? NaN, r.low ?? NaN, r.high ?? NaN) },
         { title: "A wins", value: (r) => r.wins, show: (r) => ok(r.wins) ? `${(100 * r.wins).toFixed(0)} %` : "–" },
         { title: "p", value: (r) => r.p, show: (r) => pvalue(r.p) }, { title: `${c.correction === "bh" ? "BH" : "Holm"} p`, value: (r) => r.adjusted, show: (r) => pvalue(r.adjusted) },
