@@ -112,7 +112,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	out := map[string]any{
 		"metric": r.Config.Metric, "lower_is_better": r.LowerIsBetter, "alpha": r.Config.Alpha,
-		"pairs": r.Config.Pairs, "correction": r.Config.Correction,
+		"pairs": r.Config.Pairs, "correction": r.Config.Correction, "method": Method(r),
 		"agents": r.Agents, "environments": r.Environments, "comparisons": comparisons,
 		"skipped": append([]string{}, r.Skipped...), "notes": append([]string{}, r.Notes...),
 	}

@@ -276,7 +276,8 @@ def test_compare(directory: Path) -> None:
     assert found.ranks["mean_rank"].is_monotonic_increasing
     answer, said = found.answer, repr(found).splitlines()
     assert said[: len(found.comparisons)] == [c["sentence"] for c in answer["comparisons"]]
-    assert said[len(found.comparisons) :] == [f"Note: {note}" for note in answer["notes"]]
+    assert said[len(found.comparisons) :] == [answer["method"], *(f"Note: {note}" for note in answer["notes"])]
+    assert answer["method"].startswith("Verdicts follow from the p values of all 2 comparisons, corrected (Holm), at")
     many = repr(rlrun.Comparison(answer | {"comparisons": answer["comparisons"] * 30})).splitlines()
     assert many[20] == "… and 40 more; .comparisons has all of them."
     best = rlrun.read_results(directory).compare(against="best", margin={"chain": 100.0, "two arms": 1e-9}).comparisons
@@ -392,9 +393,9 @@ def test_names_of_the_package_are_completed() -> None:
 
 def test_decided_comparisons_are_printed_first() -> None:
     rows = [{"sentence": f"{i}", "verdict": "not decided" if i < 30 else "b is better"} for i in range(40)]
-    said = repr(rlrun.Comparison({"comparisons": rows, "skipped": [], "notes": []})).splitlines()
+    said = repr(rlrun.Comparison({"comparisons": rows, "method": "Holm", "skipped": [], "notes": []})).splitlines()
     assert said[:11] == [*map(str, range(30, 40)), "0"]
-    assert said[-1].startswith("… and 20 more")
+    assert said[-2].startswith("… and 20 more")
 
 
 @pytest.mark.usefixtures("program")

@@ -404,12 +404,13 @@ class Comparison:
     """All of it, as ``rlrun compare --json`` prints it."""
 
     def __repr__(self) -> str:
-        """Return the verdicts on the first pairs, a sentence each, and what limits them."""
+        """Return the verdicts on the first pairs, a sentence each, how they were made, and what limits them."""
         rows = sorted(self.answer["comparisons"], key=lambda c: c["verdict"] == "not decided")  # decided ones first
         lines = [c["sentence"] for c in rows]
         if len(lines) > 20:
             lines[20:] = [f"… and {len(lines) - 20:,} more; .comparisons has all of them."]
-        return printable("\n".join([*lines, *self.answer["skipped"], *(f"Note: {x}" for x in self.answer["notes"])]))
+        lines += [self.answer["method"], *self.answer["skipped"], *(f"Note: {x}" for x in self.answer["notes"])]
+        return printable("\n".join(lines))
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:

@@ -68,6 +68,7 @@ config has a section compare; otherwise compare again. --no-files leaves DIR as 
                        ci_low, ci_high, win_rate, test, p, correction, adjusted_p,
                        tukey_p, alpha, verdict, stopped, better, margin,
                        equivalence_p (corrected), equivalent, sentence
+  method               how verdicts follow: correction and level, in a sentence
   skipped, notes       what was not compared; what limits the conclusions
   overall              with two environments or more: scores (low, high, source),
                        unscored, incomplete, tau, aggregates (agent, iqm, mean, median,
