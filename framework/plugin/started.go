@@ -46,8 +46,12 @@ func openStart(command string, args []string) (files startFiles, err error) {
 		}
 	}
 	for _, arg := range args {
-		if isFile(arg) {
-			if err := files.add(arg, arg); err != nil {
+		path := arg
+		if _, value, ok := strings.Cut(arg, "="); ok && !isFile(arg) {
+			path = value // as in --map=small.txt
+		}
+		if isFile(path) {
+			if err := files.add(arg, path); err != nil {
 				return files, err
 			}
 		}

@@ -277,7 +277,7 @@ func (p *PluginProvenance) code() result.Code {
 		}
 	}
 	for i, arg := range p.Args {
-		name := filepath.Base(arg)
+		name := withoutDirectory(arg)
 		if code[name] != "" {
 			name = fmt.Sprintf("%s, argument %d", name, i+1)
 		}
@@ -296,11 +296,19 @@ func (p *PluginProvenance) commandLine() string {
 	}
 	for _, arg := range p.Args {
 		if p.Files[arg] != "" {
-			arg = filepath.Base(arg)
+			arg = withoutDirectory(arg)
 		}
 		c.Args = append(c.Args, arg)
 	}
 	return c.CommandLine()
+}
+
+// withoutDirectory is an argument that names a file, such as maps/small.txt or --map=maps/small.txt.
+func withoutDirectory(arg string) string {
+	if option, path, ok := strings.Cut(arg, "="); ok {
+		return option + "=" + filepath.Base(path)
+	}
+	return filepath.Base(arg)
 }
 
 // code is what the component is besides its plugin.
