@@ -86,6 +86,7 @@ var studies = map[string]func(*study) error{
 	"options-many-brief":        optionsBoard,
 	"options-many-short":        optionsBoard,
 	"options-model-long":        optionsBoard,
+	"options-q-long":            optionsBoard,
 	"options-queue":             optionsBoard,
 	"options-queue-long":        optionsBoard,
 	"options-queue-short":       optionsBoard,
@@ -192,7 +193,7 @@ func execute(name string) (*study, error) {
 // baseName returns the study of the same tasks and agents, in runs of the usual length.
 func baseName(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "-short"), "-brief")
-	if base := strings.TrimSuffix(name, "-long"); handmadeHalves[base] != nil || slices.Contains([]string{"options-one", "options-queue", "options-model"}, base) {
+	if base := strings.TrimSuffix(name, "-long"); handmadeHalves[base] != nil || slices.Contains([]string{"options-one", "options-queue", "options-model", "options-q"}, base) {
 		return base
 	}
 	return name

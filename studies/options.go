@@ -31,6 +31,7 @@ var optionsStudies = map[string]struct {
 	"options-classic":     {withTaxi(classicTasks), optionLearners, optionWays, 3},
 	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
 	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], optionWays, 1},
+	"options-q":           {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[:1], optionWays, 1},
 	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, optionWays, 1},
 	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
