@@ -78,6 +78,8 @@ var studies = map[string]func(*study) error{
 	"options-more-short":        optionsBoard,
 	"options-one-long":          optionsLong,
 	"options-map-short":         optionsMap,
+	"options-map-model":         optionsMap,
+	"options-map-q":             optionsLiterature,
 	"options-development":       optionsBoard,
 	"options-development-short": optionsBoard,
 	"options-classic":           optionsBoard,

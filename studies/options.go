@@ -26,6 +26,8 @@ var optionsStudies = map[string]struct {
 	"options-literature":  {withoutManyArms(optionFamilies(families.Test, 178, 4)), optionLearners, literatureWays(), 1},
 	"options-many":        {withoutManyArms(optionFamilies(families.Test, 162, 16)), optionLearners, optionWays, 1},
 	"options-map":         {withoutManyArms(mapTasks), optionLearners, mapWays(), 1},
+	"options-map-model":   {withoutManyArms(mapTasks), optionLearners[1:], mapWays(), 1},
+	"options-map-q":       {withoutManyArms(mapTasks), optionLearners[:1], fewMapWays(), 1},
 	"options-more":        {optionFamilies(families.Test, 95, 8), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-one":         {optionFamilies(families.Test, 103, 1), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"options-classic":     {withTaxi(classicTasks), optionLearners, optionWays, 3},
