@@ -15,6 +15,7 @@ var handmadeHalves = map[string][]handmade.Task{
 	"handmade-held-out": handmade.HeldOut,
 	"handmade-second":   handmade.Second,
 	"handmade-last":     handmade.Last,
+	"handmade-fresh":    handmade.Fresh,
 }
 
 // handmadeAgents are who meets them. The first two are compared with the others.

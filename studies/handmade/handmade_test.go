@@ -14,12 +14,12 @@ import (
 // task is always the same.
 func TestTasks(t *testing.T) {
 	seen := map[string]bool{}
-	for _, task := range slices.Concat(Development, HeldOut, Second, Last) {
+	for _, task := range slices.Concat(Development, HeldOut, Second, Last, Fresh) {
 		m, err := task.Model()
 		if err != nil {
 			t.Fatalf("%s: %v", task.Name, err)
 		}
-		if seen[task.Name] || m.NumStates() < 3 || m.NumStates() > 120 || m.NumActions() > 40 {
+		if seen[task.Name] || m.NumStates() < 3 || m.NumStates() > 200 || m.NumActions() > 40 {
 			t.Errorf("%s: twice, or %d states and %d actions", task.Name, m.NumStates(), m.NumActions())
 		}
 		seen[task.Name] = true
@@ -45,7 +45,31 @@ func TestTasks(t *testing.T) {
 			}
 		}
 	}
-	if len(Development) != 24 || len(HeldOut) != 12 || len(Second) != 13 || len(Last) != 12 {
-		t.Errorf("%d, %d, %d and %d tasks, want 24, 12, 13 and 12", len(Development), len(HeldOut), len(Second), len(Last))
+	if len(Development) != 24 || len(HeldOut) != 12 || len(Second) != 13 || len(Last) != 12 || len(Fresh) != 25 {
+		t.Errorf("%d, %d, %d, %d and %d tasks, want 24, 12, 13, 12 and 25", len(Development), len(HeldOut), len(Second), len(Last), len(Fresh))
+	}
+}
+
+// To choose uniformly at random is worse than the optimum by at least a hundredth of the
+// range of rewards.
+func TestFreshCanBeLearned(t *testing.T) {
+	for _, task := range Fresh {
+		m := must.Get(task.Model())(t)
+		low, high := m.RewardBounds()
+		m = must.Get(m.Restarting())(t)
+		best := must.Get(mdp.SolveAverage(m, mdp.SolverConfig{}))(t)
+		mu, _, err := mdp.Stationary(m, mdp.Uniform{})
+		if err != nil {
+			t.Fatalf("%s: %v", task.Name, err)
+		}
+		uniform := 0.0
+		for s, p := range mu {
+			for a := range m.NumActions() {
+				uniform += p * m.Reward(s, a) / float64(m.NumActions())
+			}
+		}
+		if best.Gain[0]-uniform < 0.01*(high-low) {
+			t.Errorf("%s: %v uniformly at random, the optimum is %v", task.Name, uniform, best.Gain[0])
+		}
 	}
 }

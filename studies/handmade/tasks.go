@@ -2,6 +2,7 @@
 // does not have. Agents that were made while the families were looked at are judged on
 // them. The 24 of Development, the twelve of HeldOut and the 13 of Second may be looked
 // at while an agent is changed. The twelve of Last are run when the changes are made.
+// The 25 of Fresh were written by another author, who had read no agent and seen no score.
 package handmade
 
 import (
@@ -107,6 +108,35 @@ var Last = []Task{
 	{"rescue", rescue},
 	{"songs", songs},
 	{"blood", blood},
+}
+
+// Fresh are tasks by an author who had read no agent and seen no score. They were written before any run on them.
+var Fresh = []Task{
+	{"beehives", beehives},
+	{"spare engines", spareEngines},
+	{"ski lift", skiLift},
+	{"exam", exam},
+	{"battery", battery},
+	{"transplant", transplant},
+	{"fare", fare},
+	{"wells", wells},
+	{"summit", summit},
+	{"inning", inning},
+	{"sailing", sailing},
+	{"poker", poker},
+	{"debtor", debtor},
+	{"congestion", congestion},
+	{"paint shop", paintShop},
+	{"bikes", bikes},
+	{"insurance", insurance},
+	{"trials", trials},
+	{"satellite", satellite},
+	{"crawler", crawler},
+	{"pasture", pasture},
+	{"wolves", wolves},
+	{"cache", cache},
+	{"sensor", sensor},
+	{"traffic lights", trafficLights},
 }
 
 // define returns the definition of a task that begins in one state.
