@@ -353,6 +353,18 @@ def test_names_send_nothing_to_the_terminal(tmp_path: Path) -> None:
         _ = results.mixed
 
 
+def test_a_view_is_not_read(tmp_path: Path) -> None:
+    """It may compute for ever, in a directory that somebody sent."""
+    config = {"environments": ["chain"], "agents": ["random"], "runs": 2, "steps": 20}
+    results = rlrun.run(config, output=tmp_path / "out", progress=False)
+    with contextlib.closing(sqlite3.connect(tmp_path / "out" / "results.db")) as db:
+        many = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 5) SELECT x AS programs FROM c"
+        db.executescript(f"DROP TABLE mixed; CREATE VIEW mixed AS {many}")
+    assert len(results.outcomes) > 0
+    with pytest.raises(ValueError, match=r"results.db cannot be read: .*(not authorized|prohibited)"):
+        _ = results.mixed
+
+
 def test_results_that_were_overwritten(tmp_path: Path) -> None:
     config = {"environments": ["chain"], "agents": ["random"], "runs": 2, "steps": 20}
     first = rlrun.run(config, output=tmp_path / "out", progress=False)

@@ -302,9 +302,11 @@ class Results:
         import sqlite3  # noqa: PLC0415  plugins do without it
 
         database = sqlite3.connect(f"{self._database().resolve().as_uri()}?mode=ro", uri=True)
+        # A view, which rlrun never writes, may never end.
+        database.set_authorizer(lambda *asked: sqlite3.SQLITE_DENY if asked[4] else sqlite3.SQLITE_OK)
         try:
             return _pandas().read_sql_query(query, database)
-        except (sqlite3.DatabaseError, _pandas().errors.DatabaseError) as e:
+        except (sqlite3.DatabaseError, _pandas().errors.DatabaseError, UnicodeDecodeError) as e:
             raise self._damaged(self._database(), e.__cause__ or e) from None
         finally:
             database.close()
