@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -124,6 +125,14 @@ func TestServeRefuses(t *testing.T) {
 	}
 	if answer, err := http.Post(url, "text/plain", strings.NewReader("x")); err != nil || answer.StatusCode != 405 {
 		t.Errorf("POST: %v %v", answer, err)
+	}
+	address, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	slow := must.Get(net.Dial("tcp", address))(t) // a body that never comes
+	defer slow.Close()
+	must.Do(t, slow.SetDeadline(time.Now().Add(10*time.Second)))
+	must.Get(io.WriteString(slow, "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n"))(t)
+	if answer, err := io.ReadAll(slow); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 403 ") {
+		t.Errorf("without a body: %v %.40q", err, answer)
 	}
 	with := served(t, dir, "--addr", "127.0.0.1:0", "--token", "sesame")
 	base, _, _ := strings.Cut(with, "?")

@@ -72,6 +72,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer") // the address holds the token
 	h.Set("Cache-Control", "no-store")
+	if r.ContentLength != 0 { // no answer needs a body, and that of a stranger is not waited for
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	}
 	if s.local && !loopback(hostName(r.Host)) {
 		http.Error(w, "open this page as localhost", http.StatusForbidden)
 		return
