@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/output/plots"
@@ -26,6 +27,9 @@ import (
 // meant to be. D is by how much an option is better than the greedy one, per step. Of the options
 // "the same action for ever" it is known in the true model of a task of families. If the members
 // are calibrated, the true D is at least the m-th largest of the K that they hold in m of K+1 cases.
+//
+// bootstrap-linear observes the number of the state. It values an option by its first action, after which
+// each of its members is optimal. So its true values are those of the optimal policy.
 
 // calibrated are the learners of the study. All have 19 members, so that levels are twentieths.
 var calibrated = []struct{ name, plugin, params string }{
@@ -33,9 +37,13 @@ var calibrated = []struct{ name, plugin, params string }{
 	{"bootstrap-q, replays 0", "bootstrap-q", `{"members": 19, "replays": 0}`},
 	{"bootstrap-model, bootstrap", "bootstrap-model", `{"members": 19, "belief": "bootstrap"}`},
 	{"bootstrap-model, posterior", "bootstrap-model", `{"members": 19, "belief": "posterior"}`},
+	{linear, linear, `{"members": 19}`},
+	{linear + ", a feature for each state", linear, `{"members": 19, "features": {"tilings": 1, "tiles": 1024}}`},
+	{linear + ", the same, poisson", linear, `{"members": 19, "features": {"tilings": 1, "tiles": 1024}, "update": "poisson"}`},
 }
 
 const (
+	linear             = "bootstrap-linear"
 	calibrationMembers = 19
 	calibrationHold    = 10   // steps between decisions
 	calibrationGamma   = 0.99 // the default of the learners
@@ -47,8 +55,9 @@ var calibrationSteps = []int{10, 30, 100, 300, 990}
 // watched is an agent whose problems are compared with the true model, at some steps of one lane.
 type watched struct {
 	vector.OptionAgent
-	model *mdp.Tabular
-	step  int // of the next decision
+	model   *mdp.Tabular
+	optimal []float64 // the true optimal values, for a learner that values first actions
+	step    int       // of the next decision
 	// above has, by step and level m−1, the share of options whose true D is at least the m-th largest
 	// of the members; NaN where no option differed from the greedy one.
 	above [][]float64
@@ -69,24 +78,41 @@ func (w *watched) StepOptions(ctx context.Context, in *vector.Feedback, epochs [
 		return nil
 	}
 	if slices.Contains(calibrationSteps, w.step) {
-		pi, err := w.GreedyPolicy(ctx, 0, nil)
+		constant, greedy, err := w.truth(ctx, &problems[0], int(in.Observations.Int64[0]))
 		if err != nil {
 			return err
 		}
-		row, err := trueLevels(&problems[0], w.model, pi, int(in.Observations.Int64[0]))
-		if err != nil {
-			return err
-		}
-		w.above = append(w.above, row)
+		w.above = append(w.above, trueLevels(&problems[0], constant, greedy))
 	}
 	w.step += calibrationHold
 	return nil
 }
 
-// trueLevels compares the constant options of a problem in a state with the truth.
-func trueLevels(p *options.Problem, model *mdp.Tabular, pi []int, state int) ([]float64, error) {
+// truth returns what each constant action and the greedy policy are truly worth per step in a state.
+func (w *watched) truth(ctx context.Context, p *options.Problem, state int) (constant []float64, greedy float64, err error) {
+	constant = make([]float64, w.model.NumActions())
+	if w.optimal != nil {
+		offered := make([]bool, len(constant))
+		for _, arm := range p.Arms {
+			if a, ok := constantAction(arm.Name); ok {
+				offered[a] = true
+			}
+		}
+		for a := range constant {
+			next, probability := w.model.Transition(state, a)
+			q := w.model.Reward(state, a)
+			for i, y := range next {
+				q += calibrationGamma * probability[i] * w.optimal[y]
+			}
+			constant[a] = (1 - calibrationGamma) * q
+			if !offered[a] { // only the greedy action is not
+				greedy = constant[a]
+			}
+		}
+		return constant, greedy, nil
+	}
 	value := func(pi mdp.Deterministic) (float64, error) {
-		chain, err := mdp.Induce(model, pi)
+		chain, err := mdp.Induce(w.model, pi)
 		if err != nil {
 			return 0, err
 		}
@@ -96,20 +122,33 @@ func trueLevels(p *options.Problem, model *mdp.Tabular, pi []int, state int) ([]
 		}
 		return (1 - calibrationGamma) * v[state], nil
 	}
-	greedy, err := value(pi)
-	if err != nil {
-		return nil, err
+	for a := range constant {
+		if constant[a], err = value(mdp.Constant(w.model.NumStates(), a)); err != nil {
+			return nil, 0, err
+		}
 	}
+	pi, err := w.GreedyPolicy(ctx, 0, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	greedy, err = value(pi)
+	return constant, greedy, err
+}
+
+// constantAction returns the action that an option of kind constants takes.
+func constantAction(name string) (a int, ok bool) {
+	n, _ := fmt.Sscanf(name, "action %d", &a)
+	return a, n == 1
+}
+
+// trueLevels compares the constant options of a problem with the truth.
+func trueLevels(p *options.Problem, constant []float64, greedy float64) []float64 {
 	out := make([]float64, calibrationMembers)
 	n := 0.0
 	for x, arm := range p.Arms {
-		var a int
-		if _, err := fmt.Sscanf(arm.Name, "action %d", &a); err != nil || x == p.Greedy {
+		a, ok := constantAction(arm.Name)
+		if !ok || x == p.Greedy {
 			continue
-		}
-		truth, err := value(mdp.Constant(model.NumStates(), a))
-		if err != nil {
-			return nil, err
 		}
 		d := make([]float64, calibrationMembers)
 		for k := range d {
@@ -121,7 +160,7 @@ func trueLevels(p *options.Problem, model *mdp.Tabular, pi []int, state int) ([]
 		}
 		n++
 		for m := range out {
-			if truth-greedy >= d[len(d)-1-m] {
+			if constant[a]-greedy >= d[len(d)-1-m] {
 				out[m]++
 			}
 		}
@@ -129,7 +168,16 @@ func trueLevels(p *options.Problem, model *mdp.Tabular, pi []int, state int) ([]
 	for m := range out {
 		out[m] /= n
 	}
-	return out, nil
+	return out
+}
+
+// numbered is an environment whose observation is the number of the state as a quantity.
+type numbered struct{ vector.Environment }
+
+func (n numbered) Spec() framework.Spec {
+	spec := n.Environment.Spec()
+	spec.Observation = space.Box{Low: []float64{0}, High: []float64{float64(spec.Observation.(space.Discrete).N)}, Type: space.Int64}
+	return spec
 }
 
 // openLane opens a task and a learner that offers options, with one lane.
@@ -150,6 +198,9 @@ func openLane(ctx context.Context, plugin, params string, t task) (vector.Enviro
 	if err != nil {
 		return nil, nil, err
 	}
+	if plugin == linear {
+		env = vector.WithAbilities(numbered{env}, vector.EnvironmentAbilities{})
+	}
 	agent, err := find(plugin).OpenAgent(ctx, json.RawMessage(params), env.Spec(), 1)
 	if err != nil {
 		return nil, nil, err
@@ -164,10 +215,19 @@ func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64,
 		return nil, err
 	}
 	w := &watched{OptionAgent: agent, model: t.model}
+	kinds := options.DefaultKinds
+	if plugin == linear {
+		kinds = []options.Kind{options.Constants} // a member would stand for its first action
+		best, err := mdp.SolveDiscounted(t.model, calibrationGamma, mdp.SolverConfig{})
+		if err != nil {
+			return nil, err
+		}
+		w.optimal = best.Value
+	}
 	steps := calibrationSteps[len(calibrationSteps)-1] + calibrationHold
 	host, err := explore.New(ctx, w, env.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RulePosteriorSampling, Horizon: bandit.Finite(steps - 1)},
-		Kinds:   options.DefaultKinds, Commitment: options.CommitmentConfig{Fixed: calibrationHold},
+		Kinds:   kinds, Commitment: options.CommitmentConfig{Fixed: calibrationHold},
 	})
 	if err != nil {
 		return nil, err
