@@ -438,6 +438,8 @@ func (m *Tabular) setInitial(d *Definition) error {
 			return &invalid{list: "initial", index: i, err: err}
 		}
 		seen[w.S] = true
+	}
+	for _, w := range slices.SortedFunc(slices.Values(d.Initial), func(a, b Weight) int { return a.S - b.S }) {
 		if w.P > 0 {
 			m.initial = append(m.initial, int32(w.S))
 			m.initialProb = append(m.initialProb, w.P)

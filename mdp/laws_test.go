@@ -1,6 +1,7 @@
 package mdp_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -245,4 +246,30 @@ func TestNoAllocation(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// In which order a user lists something changes nothing.
+func TestOrderOfLists(t *testing.T) {
+	define := func() mdp.Definition {
+		return mdp.Definition{
+			States: 4, Actions: 2,
+			Transitions: []mdp.Transition{{0, 0, 1, 0.25}, {0, 0, 2, 0.25}, {0, 0, 0, 0.5}, {0, 1, 3, 1}, {1, 0, 0, 1}, {1, 1, 2, 1}},
+			Rewards:     []mdp.Reward{{0, 0, 1}, {1, 1, 2}}, SuccessorRewards: []mdp.SuccessorReward{{0, 1, 3, 5}, {1, 0, 0, 4}},
+			GaussianNoise: []mdp.Reward{{0, 0, 1}, {1, 1, 2}},
+			Initial:       []mdp.Weight{{0, 0.25}, {1, 0.75}}, Terminal: []int{2, 3},
+		}
+	}
+	sorted := must.Get(json.Marshal(must.Get(mdp.NewModel(define()))(t)))(t)
+	rapid.Check(t, func(t *rapid.T) {
+		d := define()
+		d.Transitions = rapid.Permutation(d.Transitions).Draw(t, "transitions")
+		d.Rewards = rapid.Permutation(d.Rewards).Draw(t, "rewards")
+		d.SuccessorRewards = rapid.Permutation(d.SuccessorRewards).Draw(t, "successor rewards")
+		d.GaussianNoise = rapid.Permutation(d.GaussianNoise).Draw(t, "noise")
+		d.Initial = rapid.Permutation(d.Initial).Draw(t, "initial")
+		d.Terminal = rapid.Permutation(d.Terminal).Draw(t, "terminal")
+		if got := must.Get(json.Marshal(must.Get(mdp.NewModel(d))(t)))(t); string(got) != string(sorted) {
+			t.Fatalf("got %s, want %s", got, sorted)
+		}
+	})
 }

@@ -155,7 +155,7 @@ func (m *Tabular) Terminal(s int) bool { return m.terminal != nil && m.terminal[
 // HasTerminal reports whether the model has terminal states.
 func (m *Tabular) HasTerminal() bool { return m.terminal != nil }
 
-// Initial returns the initial distribution as its support and the
+// Initial returns the initial distribution as its support, in increasing order, and the
 // probabilities of that, or nil when the model was given none. The slices must
 // not be written to.
 func (m *Tabular) Initial() (states []int32, prob []float64) { return m.initial, m.initialProb }

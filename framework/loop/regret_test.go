@@ -117,6 +117,7 @@ func TestStepsFollowTheModel(t *testing.T) {
 		want       string
 	}{
 		{func(*mdp.Definition) {}, true, ""},
+		{func(d *mdp.Definition) { d.Initial = []mdp.Weight{{S: 1, P: 0.5}, {S: 0, P: 0.5}} }, true, ""}, // in any order
 		{func(d *mdp.Definition) { d.Transitions[3].Next = 1 }, true, "call 3: lane 0: invalid answer: it does not follow the model that it gives: action 1 in state 1 led to state 0, which has the probability 0 in the model"},
 		{func(d *mdp.Definition) { d.Terminal, d.Transitions = []int{1}, d.Transitions[:2] }, false, "call 2: lane 0: invalid answer: it does not follow the model that it gives: action 1 in state 0 led to state 1 and terminated is false, but in the model terminal is true"},
 		{func(d *mdp.Definition) { d.Rewards[1].R, d.Bernoulli = 0.5, []mdp.Pair{{S: 0, A: 1}} }, true, "call 2: lane 0: invalid answer: it does not follow the model that it gives: action 1 in state 0 paid 3, and the model pays 0 or 1 (Bernoulli)"},
