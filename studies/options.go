@@ -391,7 +391,7 @@ func optionsLong(s *study) error {
 // length of the run: one figure for each learner.
 func optionsLengths() error {
 	figures := map[string]*plots.Figure{}
-	for _, name := range []string{"options-many-brief", "options-many-short", "options-wider", "options-model-long"} {
+	for _, name := range []string{"options-many-brief", "options-many-short", "options-wider", "options-model-long", "options-q-long"} {
 		s, err := execute(name)
 		if err != nil {
 			return err
