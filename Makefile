@@ -6,7 +6,7 @@
 # make bench  the commands of docs/performance.md, with the processor and the load; hours
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
 # make nightly  environments of other packages from PyPI play, are checked and are learnt in (docs/python.md);
-#             every fuzz target for a minute
+#             the image as it is released; every fuzz target for a minute
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
 # make dist   archives of the program for every platform, with checksums and completions
 # make release TAG=v0.1.0  archives and wheels of a tag, from a clean checkout of it, in dist/v0.1.0
@@ -121,6 +121,7 @@ python:
 nightly:
 	$(GO) build -o bin/rlrun ./cmd/rlrun
 	RLRUN=$(CURDIR)/bin/rlrun python3 python/nightly/environments.py
+	ENGINES= ./image.sh
 	$(MAKE) --no-print-directory fuzz FUZZTIME=1m
 
 generate-python:

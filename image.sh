@@ -2,7 +2,8 @@
 # Builds a container image of rlrun: with docker or podman where one works, otherwise
 # without them as an archive that both can load, and that Apptainer can read.
 #   ./image.sh [NAME]      NAME is rlrun:latest by default
-# ENGINES= (empty) makes the archive in any case, ARCHIVE=FILE names it.
+# ENGINES= (empty) makes the archive in any case, ARCHIVE=FILE names it. RLRUN_BINARY=FILE is a
+# program that is built already, for Linux and without a C library.
 set -euo pipefail
 umask 022 # else the modes in the image depend on who builds it
 cd "$(dirname "$0")"
@@ -20,7 +21,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/root/usr/local/bin" "$work/root/usr/share/doc/rlrun" "$work/image" "$(dirname "$archive")"
 mkdir -m 1777 "$work/root/tmp"
-CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs=auto -ldflags='-s -w' -o "$work/root/usr/local/bin/rlrun" ./cmd/rlrun
+if [ -n "${RLRUN_BINARY:-}" ]; then
+  install -m 755 "$RLRUN_BINARY" "$work/root/usr/local/bin/rlrun"
+else
+  CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs=auto -ldflags='-s -w' -o "$work/root/usr/local/bin/rlrun" ./cmd/rlrun
+fi
 cp LICENSE cmd/rlrun/internal/licensescmd/notices.txt "$work/root/usr/share/doc/rlrun/"
 # The same bytes from the same source: no times, no owners.
 pack() { tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "$@"; }
