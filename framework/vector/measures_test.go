@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,5 +29,16 @@ func TestCheckMetrics(t *testing.T) {
 		if err := CheckMetrics(append(fine, m)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %s", m, err, want)
 		}
+	}
+	// Each is a curve of every run: a plugin with 200,000 kept rlrun silent for a minute.
+	many := make([]framework.Metric, 1001)
+	for i := range many {
+		many[i].Name = fmt.Sprintf("m%d", i)
+	}
+	if err := CheckMetrics(many[:1000]); err != nil {
+		t.Error(err)
+	}
+	if err := CheckMetrics(many); err == nil || err.Error() != "1001 metrics are declared; at most 1000 can be" {
+		t.Errorf("1001 metrics: %v", err)
 	}
 }
