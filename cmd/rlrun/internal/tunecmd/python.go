@@ -18,13 +18,14 @@ import (
 )
 
 // program is what Python runs. Without -m no module of the working directory takes the place
-// of another.
+// of another. Its status is 3 where it lacks the package.
 const program = `import sys
 sys.path[:] = filter(None, sys.path)
 try:
     from rlrun._commands import main
 except ImportError as e:
-    sys.exit(f"rlrun: {e}")
+    print(f"rlrun: {e}", file=sys.stderr)
+    sys.exit(3)
 main()`
 
 // answer is what the program prints.
@@ -59,7 +60,11 @@ func ask(cmd *cobra.Command, name string, arguments map[string]any, asJSON bool)
 	out, err := child.Output()
 	var a answer
 	if json.Unmarshal(out, &a) != nil {
-		return fmt.Errorf("rlrun %s ended early in %s: %w\nit needs the package rlrun there: pip install 'rlrun[tune]'", name, python, cmp.Or(err, errors.New("no answer")))
+		cure := ""
+		if child.ProcessState.ExitCode() == 3 {
+			cure = "\nit needs the package rlrun there: pip install 'rlrun[tune]'"
+		}
+		return fmt.Errorf("rlrun %s ended early in %s: %w%s", name, python, cmp.Or(err, errors.New("no answer")), cure)
 	}
 	switch {
 	case a.Interrupted:
