@@ -52,6 +52,7 @@ func readOptions(path string) ([]options.DeclaredOption, error) {
 // 0, and reads the first document only.
 func decodeOptions(data []byte) (f optionFile, err error) {
 	var text yaml.Node
+	data = inputfile.YAML(data)
 	if err := yaml.Unmarshal(data, &text); err != nil {
 		return f, err
 	}

@@ -281,3 +281,19 @@ func TestIdentitiesOfConfigs(t *testing.T) {
 		}
 	}
 }
+
+// A config may be JSON as Python's json writes it: a character of more than 16 bits is two escapes.
+func TestSurrogatePairs(t *testing.T) {
+	f, problem := load(t, `{"runs": 1, "steps": 1, "environments": [{"plugin": "e"}],
+"agents": [{"plugin": "a", "name": "\ud835\udf00-greedy"}, {"plugin": "a", "name": "\\ud835\\udf00"}]}`,
+		"--set", `agents.0.params.a="\uD83D\uDCA5"`)
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	if a := f.Agents; a[0].Name != "𝜀-greedy" || a[1].Name != `\ud835\udf00` || string(a[0].Params) != `{"a":"💥"}` {
+		t.Errorf("got %q and %q, %s", a[0].Name, a[1].Name, a[0].Params)
+	}
+	if _, problem := load(t, `{"name": "\ud835"}`); !strings.Contains(problem, "invalid Unicode character escape code") {
+		t.Errorf("half a pair: %s", problem)
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Bounds on a config file; no experiment comes near them.
@@ -44,7 +46,7 @@ func parse(name string, data []byte) (*document, error) {
 	case !utf8.Valid(data) || bytes.ContainsFunc(data, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }):
 		return fail("is not a text file; a config is YAML in UTF-8")
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec := yaml.NewDecoder(bytes.NewReader(inputfile.YAML(data)))
 	var first, second yaml.Node
 	if err := dec.Decode(&first); errors.Is(err, io.EOF) {
 		return fail("is empty; an experiment needs at least runs, steps, environments and agents (see rlrun schema)")

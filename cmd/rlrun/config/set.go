@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // set applies one --set path=value: the value, read as YAML, replaces what is at
@@ -85,7 +88,7 @@ func setKey(n *yaml.Node, key string, next *yaml.Node, replace bool) *yaml.Node 
 // value reads a value that did not come from the file and remembers what set it.
 func (d *document) value(text, setBy string) (*yaml.Node, error) {
 	var doc, more yaml.Node
-	dec := yaml.NewDecoder(strings.NewReader(text))
+	dec := yaml.NewDecoder(bytes.NewReader(inputfile.YAML([]byte(text))))
 	err := dec.Decode(&doc)
 	if err == nil {
 		if err = dec.Decode(&more); err == nil {
