@@ -152,6 +152,9 @@ func (x *Runner) checkComponent(ctx context.Context, kind vector.Kind, c plan.Co
 		return nil, plan.At(err, "plugin")
 	}
 	if c.Limits != nil && c.Limits.OfProcesses() != "" && !remote {
+		if len(c.Parts()) > 0 {
+			return nil, plan.FieldErrorf("limits", "%s has no effect on the rule and the options, whose limits stand at the top of the config, and plugin %s is called in rlrun's own process: move it to the top", c.Limits.OfProcesses(), c.Plugin)
+		}
 		return nil, plan.FieldErrorf("limits", "%s has no effect, as plugin %s is called in rlrun's own process: leave it out, or give it transport: process", c.Limits.OfProcesses(), c.Plugin)
 	}
 	x.processes = x.processes || remote
