@@ -1250,6 +1250,13 @@ def test_answers_of_sources_are_lists() -> None:
         instance.make(request)
 
 
+def test_errors_are_the_same_in_every_process() -> None:
+    """Runs that fail alike have the same error: no address of an object is in it."""
+    assert spaces.shown(rlrun.DeclaredOption("up", {0: 1})) == "<rlrun.rules.DeclaredOption object>"
+    with pytest.raises(errors.InvalidAnswer, match=r"answered <object object>, which is no rlrun.DeclaredOption"):
+        _rules._option(object(), 2, 2)
+
+
 class Sized:
     """Decisions of one lane, as far as they are looked at."""
 

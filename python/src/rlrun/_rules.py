@@ -100,7 +100,7 @@ class RuleInstance:
         if answer.dtype.kind not in "iu":
             bad = next((i for i, x in enumerate(answer.tolist()) if type(x) is not int), 0)
             error = InvalidAnswer(
-                f"choose answered {answer[bad]!r}, which is not the number of an option, in an array of {answer.dtype}"
+                f"choose answered {shown(answer[bad])}, which is not the number of an option, in an array of {answer.dtype}"
             )
             blame(error, int(rows[bad]))
             raise error
@@ -127,7 +127,7 @@ class RuleInstance:
                 out = self.rule.choose(decision)  # type: ignore[arg-type]
                 answer, numbers = _parts(out)
                 if not isinstance(answer, (int, np.integer)) or isinstance(answer, bool):
-                    raise InvalidAnswer(f"choose answered {answer!r}, which is not the number of an option")
+                    raise InvalidAnswer(f"choose answered {shown(answer)}, which is not the number of an option")
                 if not 0 <= answer < d.values.shape[1]:
                     raise _not_offered(int(answer), d.values.shape[1], row)
                 chosen[i] = answer
@@ -201,7 +201,7 @@ class SourceInstance:
 def _option(o: Any, states: int, actions: int) -> pb.DeclaredOption:
     """Return an option as it crosses."""
     if not isinstance(o, DeclaredOption):
-        raise InvalidAnswer(f"options answered {o!r}, which is no rlrun.DeclaredOption")
+        raise InvalidAnswer(f"options answered {shown(o)}, which is no rlrun.DeclaredOption")
 
     def whole(x: Any, n: int, what: str) -> int:
         if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or not 0 <= x < n:

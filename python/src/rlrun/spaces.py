@@ -10,6 +10,7 @@ import functools
 import math
 import numbers
 import operator
+import re
 import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -320,8 +321,8 @@ def any_array(value: Any, name: str) -> Array:
 
 
 def shown(value: Any) -> str:
-    """Return a value as errors show it."""
-    text = repr(value)
+    """Return a value as errors show it: in short, and the same in every process."""
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return text if len(text) <= 60 else text[:60] + "…"
 
 
