@@ -111,13 +111,15 @@ func (o *DeclaredOption) checkPolicy(s, actions int) error {
 // CheckDeclared returns what is wrong with options that are declared for a task with numbers of
 // states and actions.
 func CheckDeclared(list []DeclaredOption, states, actions int) error {
-	seen := map[string]bool{Greedy.String(): true}
+	seen := map[string]bool{}
 	for i := range list {
 		o := &list[i]
 		shown := spelling.Shown(o.Name)
 		switch {
 		case shown == "":
 			return fmt.Errorf("option %d has no name", i)
+		case shown == Greedy.String():
+			return fmt.Errorf("option %d has the name %q, which is the agent's own option: give it another", i, o.Name)
 		case seen[shown]:
 			return fmt.Errorf("option %d has the name %q of another, or looks like it", i, o.Name)
 		}

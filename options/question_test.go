@@ -99,17 +99,17 @@ func TestDeclaredOptionsOfModels(t *testing.T) {
 
 func TestBadDeclaredOptions(t *testing.T) {
 	for want, change := range map[string]func(o *DeclaredOption){
-		"action 2 in state 1":     func(o *DeclaredOption) { o.Actions[1] = 2 },
-		"action -1 in state 0":    func(o *DeclaredOption) { o.Actions[0] = -1 },
-		"never ends":              func(o *DeclaredOption) { clear(o.End) },
-		"initiation set is empty": func(o *DeclaredOption) { clear(o.Initiation) },
-		"ending in state 2 is 2":  func(o *DeclaredOption) { o.End[2] = 2 },
-		"is NaN":                  func(o *DeclaredOption) { o.End[2] = math.NaN() },
-		"the task has 4":          func(o *DeclaredOption) { o.End = o.End[:3] },
-		"the sum 1.5":             func(o *DeclaredOption) { o.Actions, o.Rows = nil, [][]float64{{1, 0}, {1, 0.5}, {1, 0}, {1, 0}} },
-		"3 probabilities":         func(o *DeclaredOption) { o.Actions, o.Rows = nil, [][]float64{{1, 0, 0}, {1, 0}, {1, 0}, {1, 0}} },
-		"no name":                 func(o *DeclaredOption) { o.Name = "" },
-		`name "greedy" of`:        func(o *DeclaredOption) { o.Name = "greedy" },
+		"action 2 in state 1":               func(o *DeclaredOption) { o.Actions[1] = 2 },
+		"action -1 in state 0":              func(o *DeclaredOption) { o.Actions[0] = -1 },
+		"never ends":                        func(o *DeclaredOption) { clear(o.End) },
+		"initiation set is empty":           func(o *DeclaredOption) { clear(o.Initiation) },
+		"ending in state 2 is 2":            func(o *DeclaredOption) { o.End[2] = 2 },
+		"is NaN":                            func(o *DeclaredOption) { o.End[2] = math.NaN() },
+		"the task has 4":                    func(o *DeclaredOption) { o.End = o.End[:3] },
+		"the sum 1.5":                       func(o *DeclaredOption) { o.Actions, o.Rows = nil, [][]float64{{1, 0}, {1, 0.5}, {1, 0}, {1, 0}} },
+		"3 probabilities":                   func(o *DeclaredOption) { o.Actions, o.Rows = nil, [][]float64{{1, 0, 0}, {1, 0}, {1, 0}, {1, 0}} },
+		"no name":                           func(o *DeclaredOption) { o.Name = "" },
+		`name "greedy", which is the agent`: func(o *DeclaredOption) { o.Name = "greedy" },
 	} {
 		o := up("up", 4, 3)
 		must.Do(t, CheckDeclared([]DeclaredOption{o}, 4, 2))

@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/internal/spelling"
 	"github.com/rlrun/rlrun/options"
@@ -35,13 +37,13 @@ type optionFile struct {
 	} `yaml:"options"`
 }
 
-// readOptions reads a file of declared options.
-func readOptions(path string) ([]options.DeclaredOption, error) {
+// readOptions reads a file of options that are declared for the task of spec.
+func readOptions(path string, spec framework.Spec) ([]options.DeclaredOption, error) {
 	data, err := inputfile.Read(path, 64*inputfile.MiB)
 	if err != nil {
 		return nil, err
 	}
-	list, err := parseOptions(data)
+	list, err := parseOptions(data, spec)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -141,13 +143,21 @@ func (x *number) UnmarshalYAML(n *yaml.Node) error {
 // mostEntries bounds states times actions.
 const mostEntries = 1 << 24
 
-func parseOptions(data []byte) ([]options.DeclaredOption, error) {
+func parseOptions(data []byte, spec framework.Spec) ([]options.DeclaredOption, error) {
 	f, err := decodeOptions(data)
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("no file of options: %s", inWords(err))
 	}
 	if f.States < 1 || f.Actions < 1 || f.States > mostEntries/f.Actions {
 		return nil, fmt.Errorf("states: %d and actions: %d must be the numbers of the task's, at least 1", f.States, f.Actions)
+	}
+	states, ok := spec.Observation.(space.Discrete)
+	actions, ok2 := spec.Action.(space.Discrete)
+	if ok && ok2 && (int64(f.States) != states.N || int64(f.Actions) != actions.N) { // other tasks are refused later
+		return nil, fmt.Errorf("states: %d and actions: %d are not those of %s, which has %d and %d: %w", f.States, f.Actions, spec.ID, states.N, actions.N, framework.ErrUnsupported)
 	}
 	if len(f.Options) == 0 {
 		return nil, errors.New("options: there is none")
@@ -189,9 +199,11 @@ func parseOptions(data []byte) ([]options.DeclaredOption, error) {
 			for s, node := range x.Policy {
 				row := make([]float64, f.Actions)
 				if node.Kind != yaml.SequenceNode {
-					if a := o.Actions[s]; a >= 0 && a < int(f.Actions) {
-						row[a] = 1
+					a := o.Actions[s]
+					if a < 0 || a >= len(row) {
+						return nil, fail("action %d in state %d is not in 0..%d", a, s, len(row)-1)
 					}
+					row[a] = 1
 				} else if err := node.Decode(&row); err != nil {
 					return nil, fail("policy of state %d: must be the number of an action, or a list of probabilities", s)
 				}

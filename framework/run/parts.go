@@ -92,7 +92,7 @@ func openParts(ctx context.Context, part partOpener, x *plan.Exploration, spec f
 		}
 		c := k.Source()
 		if c == nil {
-			if s.Fixed, err = readOptions(s.File); err != nil {
+			if s.Fixed, err = readOptions(s.File, spec); err != nil {
 				return fail(err, "options", i)
 			}
 			continue
