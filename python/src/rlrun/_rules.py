@@ -100,7 +100,8 @@ class RuleInstance:
         if answer.dtype.kind not in "iu":
             bad = next((i for i, x in enumerate(answer.tolist()) if type(x) is not int), 0)
             error = InvalidAnswer(
-                f"choose answered {shown(answer[bad])}, which is not the number of an option, in an array of {answer.dtype}"
+                f"choose answered {shown(answer[bad])}, which is not the number of an option, "
+                f"in an array of {answer.dtype}"
             )
             blame(error, int(rows[bad]))
             raise error
