@@ -46,9 +46,9 @@ func mapWays() []way {
 	return ways
 }
 
-// fewMapWays are the ways of options-map that bootstrap-q takes at 10,000 steps, where all 42 take
-// most of an hour of one core: a rule that draws and two that select, with the best kind of options, the
-// second best and the kind that the paper proposes. They were chosen before any run of that length.
+// fewMapWays are the ways of options-map that bootstrap-q takes at 10,000 steps. All 42 would take most
+// of an hour of one core. One rule draws and two select. Each has the best kind of options, the second
+// best, and the kind that the paper proposes. They were chosen before any run of that length.
 func fewMapWays() []way {
 	ways := slices.Clone(optionWays)
 	for _, r := range mapRules {

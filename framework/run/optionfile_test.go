@@ -57,6 +57,10 @@ func TestOptionFiles(t *testing.T) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
+	pair := must.Get(parseOptions([]byte(`{"states": 3, "actions": 2, "options": [{"name": "\ud835\udf00", "policy": {"0": 1}}]}`), spec))(t)
+	if pair[0].Name != "𝜀" {
+		t.Errorf("a name of a surrogate pair is %q", pair[0].Name)
+	}
 	if _, err := parseOptions([]byte("\n"), spec); err == nil || err.Error() != "the file is empty" {
 		t.Error(err)
 	}

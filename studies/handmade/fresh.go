@@ -733,8 +733,8 @@ func satellite(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// crawler is a robot that drags itself along with one arm: the angles of shoulder and elbow, each of
-// which is turned one way or the other. With the hand on the ground, to pull the shoulder back moves
+// crawler is a robot that drags itself along with one arm. The state is the angles of shoulder and
+// elbow. An action turns one of them one way or the other. With the hand on the ground, to pull the shoulder back moves
 // the body forward, and to push it moves the body backward. Pays the way less power.
 func crawler(*rand.Rand) (*mdp.Tabular, error) {
 	const shoulders, elbows = 6, 5
