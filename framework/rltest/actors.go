@@ -100,9 +100,9 @@ func (c *agentCheck) savedActors(open func(spec framework.Spec, lanes int) (vect
 	if err := vector.Load(c.ctx, agent, 0, state); err != nil {
 		c.try(RoundTrips, fmt.Errorf("loading the state of %d actors into a run with one: %w", len(scripts), err))
 	} else {
-		begin := scripts[0][:1]
-		begin[0].signal = vector.NewEpisode
-		_, err = c.feed(agent, 1, 0, begin)
+		begin := [][]event{scripts[0][:1]}
+		begin[0][0].signal = vector.NewEpisode
+		_, err = c.goOn(agent, begin, 0, 1)
 		c.try(RoundTrips, err)
 	}
 	return agent.Close()

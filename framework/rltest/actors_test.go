@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/actortest"
@@ -14,7 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// tangled has a bug that shows with several actors alone.
+// tangled has a bug that shows with several actors alone, or is slow.
 type tangled struct {
 	vector.Agent
 	bug    string
@@ -22,6 +23,9 @@ type tangled struct {
 }
 
 func (a *tangled) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
+	if a.bug == "slow" {
+		time.Sleep(time.Millisecond)
+	}
 	err := a.Agent.Step(ctx, in, actions)
 	if a.actors > 1 && a.bug == "acts as the run before" {
 		copy(actions.Int64[len(actions.Int64)/2:], actions.Int64[:len(actions.Int64)/2])

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/actortest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -44,6 +46,7 @@ type counted struct {
 	steps *int
 	at    int64
 	last  int64 // step of an episode; 0: the eighth
+	slow  bool
 }
 
 func (c *counted) Spec() framework.Spec {
@@ -58,6 +61,9 @@ func (c *counted) Reset(context.Context, uint64) (space.Value, error) {
 func (c *counted) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
 	*c.steps++
 	c.at++
+	if c.slow {
+		time.Sleep(time.Millisecond)
+	}
 	return framework.TimeStep{Observation: space.Value{Int: c.at}, Terminated: c.at == cmp.Or(c.last, 8)}, nil
 }
 
@@ -105,6 +111,40 @@ func TestTimeEndsAPart(t *testing.T) {
 	if want := []size{b.size(), smallest}; err != nil || !slices.Equal(tried, want) {
 		t.Errorf("sizes %v, want %v: %v", tried, want, err)
 	}
+}
+
+// Wherever the time ends a check, a plugin that keeps every rule passes. A call takes a millisecond of a clock that only calls move.
+func TestTimeEndsAnywhere(t *testing.T) {
+	steps := 0
+	env := countedPlugin(&steps)
+	env.Open = func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+		return vector.Vectorize(func() (framework.Environment, error) { return &counted{steps: &steps, slow: true}, nil }, lanes)
+	}
+	chooses := brokenPlugin("an option agent").(*vector.AgentPlugin)
+	chooses.Open = func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+		return newChooser("slow", spec, lanes)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for name, p := range map[string]vector.Plugin{"environment": env, "actors": slowActors(), "options": chooses} {
+			for limit, taken := time.Millisecond, time.Duration(0); limit <= 2*taken+time.Millisecond; limit += limit/20 + time.Millisecond {
+				begin := time.Now()
+				if err := (Bounds{Time: limit}).CheckPlugin(t.Context(), p, nil, Specs()[2]); err != nil {
+					t.Errorf("%s, %v: %v", name, limit, err)
+				}
+				taken = time.Since(begin)
+			}
+		}
+	})
+}
+
+func slowActors() *vector.AgentPlugin {
+	p := actortest.Plugin()
+	open := p.Open
+	p.Open = func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+		agent, err := open(params, spec, lanes)
+		return &tangled{agent, "slow", spec.Actors}, err
+	}
+	return p
 }
 
 // The end of an episode is waited for after the time, but not without end.

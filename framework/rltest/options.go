@@ -64,7 +64,11 @@ func (c *agentCheck) options() (has bool, err error) {
 		return has, err
 	}
 	c.try(NewRunForgets, differ(alone[1], both[0][len(alone[0]):], "decisions of a run after another run, against the run alone"))
-	if storable, err := storable(c); err == nil && storable {
+	storable, err := storable(c)
+	if errors.Is(err, errLate) {
+		return has, err
+	}
+	if err == nil && storable {
 		c.moves = true
 		moved, err := c.decide(kinds, scripts[:1], 0, false)
 		c.moves = false

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
@@ -16,7 +17,7 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// chooser is a correct option agent; a bug breaks one rule.
+// chooser is a correct option agent; a bug breaks one rule, or it is slow.
 type chooser struct {
 	*optiontest.Tables
 	bug  string
@@ -44,6 +45,9 @@ func (c *chooser) SetOptionKinds(ctx context.Context, kinds []options.Kind) erro
 }
 
 func (c *chooser) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	if c.bug == "slow" {
+		time.Sleep(time.Millisecond)
+	}
 	before := slices.Clone(problems)
 	if err := c.Tables.StepOptions(ctx, in, epochs, actions, problems); err != nil {
 		return err
