@@ -56,10 +56,10 @@ func (app *App) TimeoutFlag(fs *pflag.FlagSet) {
 	fs.DurationVar(&app.Timeout, "timeout", 0, "time limit of the plugin's process to start, open or answer, a `TIME` such as 1h under a debugger (default 30s, and 5m to open)")
 }
 
-// CheckTimeout refuses --timeout once plugins are known, if none has a process.
-func (app *App) CheckTimeout() error {
+// CheckTimeout refuses --timeout once plugins are known, if none has a process. or says what else there is to do.
+func (app *App) CheckTimeout(or string) error {
 	if app.Timeout > 0 && !app.remote {
-		return cli.Usagef("--timeout has no effect, as every plugin is called in rlrun's own process: leave it out, or give --transport process")
+		return cli.Usagef("--timeout has no effect, as every plugin is called in rlrun's own process: leave it out%s", or)
 	}
 	return nil
 }

@@ -146,6 +146,7 @@ func (f *mdpFlags) addSource(app *host.App, cmd *cobra.Command) {
 	fs.StringArrayVar(&f.params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
 	fs.IntVar(&f.length, "steps", 4096, "if the environment has no known model: estimate one from `N` steps in each of 64 runs")
 	fs.Uint64Var(&f.root, "seed", 1, "if it has none: seed `N` of these runs, the root of every random stream")
+	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
 	cli.Must(cmd.RegisterFlagCompletionFunc("env", app.CompletePlugin))
 }
@@ -221,6 +222,8 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 		return nil, cli.Usagef("--steps and --seed are for --env, not for --model")
 	case f.model != "" && len(app.Replace) > 0:
 		return nil, cli.Usagef("--replace is for --env, not for --model")
+	case f.model != "" && app.Timeout != 0:
+		return nil, cli.Usagef("--timeout is for --env, not for --model")
 	}
 	if f.plot != "" {
 		if _, err := plotting.Format(f.plot); err != nil {
@@ -320,6 +323,9 @@ func (p *process) open(app *host.App, cmd *cobra.Command, f *mdpFlags) error {
 		return err
 	}
 	defer func() { _ = closePlugin() }()
+	if err := app.CheckTimeout(""); err != nil {
+		return err
+	}
 	d, err := plugin.Describe(ctx)
 	if err != nil {
 		return err

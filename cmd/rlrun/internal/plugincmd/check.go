@@ -191,7 +191,7 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 	}
 	c, err := app.CatalogueFor(comp)
 	if err == nil {
-		err = app.CheckTimeout()
+		err = app.CheckTimeout(", or give --transport process")
 	}
 	if err != nil {
 		return v, err

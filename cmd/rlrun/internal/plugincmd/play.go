@@ -221,7 +221,7 @@ func play(app *host.App, ctx context.Context, comp plan.Component, params []stri
 			who.begin = vector.EvaluateEpisode
 		}
 	}
-	if err := app.CheckTimeout(); err != nil {
+	if err := app.CheckTimeout(", or give --transport process"); err != nil {
 		return err
 	}
 	var drawn album

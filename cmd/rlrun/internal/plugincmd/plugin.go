@@ -143,6 +143,9 @@ func describe(app *host.App, ctx context.Context, name string, args []string, th
 	if err != nil {
 		return x, err
 	}
+	if err := app.CheckTimeout(""); err != nil {
+		return x, errors.Join(err, closePlugin())
+	}
 	x.Description, err = p.Describe(ctx)
 	if process, ok := p.(store.Process); ok && err == nil {
 		var sources map[string]string
@@ -217,6 +220,7 @@ spaces.`,
 		ValidArgsFunction: app.CompletePlugin,
 	}
 	cmd.Flags().StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
+	app.TimeoutFlag(cmd.Flags())
 	app.ReplaceFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
