@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/output/plots"
+	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -29,7 +31,8 @@ import (
 // are calibrated, the true D is at least the m-th largest of the K that they hold in m of K+1 cases.
 //
 // bootstrap-linear observes the number of the state. It values an option by its first action, after which
-// each of its members is optimal. So its true values are those of the optimal policy.
+// each of its members is optimal. So its true values are those of the optimal policy. deep-bootstrap-q
+// values an option by its first action, after which the greedy policy is followed.
 
 // calibrated are the learners of the study. All have 19 members, so that levels are twentieths.
 var calibrated = []struct{ name, plugin, params string }{
@@ -40,10 +43,12 @@ var calibrated = []struct{ name, plugin, params string }{
 	{linear, linear, `{"members": 19}`},
 	{linear + ", a feature for each state", linear, `{"members": 19, "features": {"tilings": 1, "tiles": 1024}}`},
 	{linear + ", the same, poisson", linear, `{"members": 19, "features": {"tilings": 1, "tiles": 1024}, "update": "poisson"}`},
+	{network, network, `{"members": 19, "batch": 64, "updates": 1}`},
 }
 
 const (
 	linear             = "bootstrap-linear"
+	network            = "deep-bootstrap-q"
 	calibrationMembers = 19
 	calibrationHold    = 10   // steps between decisions
 	calibrationGamma   = 0.99 // the default of the learners
@@ -56,7 +61,8 @@ var calibrationSteps = []int{10, 30, 100, 300, 990}
 type watched struct {
 	vector.OptionAgent
 	model   *mdp.Tabular
-	optimal []float64 // the true optimal values, for a learner that values first actions
+	optimal []float64 // the true optimal values, for a learner that follows the optimal policy after a first action
+	follows bool      // it follows the greedy policy after a first action
 	step    int       // of the next decision
 	// above has, by step and level m−1, the share of options whose true D is at least the m-th largest
 	// of the members; NaN where no option differed from the greedy one.
@@ -91,48 +97,50 @@ func (w *watched) StepOptions(ctx context.Context, in *vector.Feedback, epochs [
 // truth returns what each constant action and the greedy policy are truly worth per step in a state.
 func (w *watched) truth(ctx context.Context, p *options.Problem, state int) (constant []float64, greedy float64, err error) {
 	constant = make([]float64, w.model.NumActions())
-	if w.optimal != nil {
-		offered := make([]bool, len(constant))
-		for _, arm := range p.Arms {
-			if a, ok := constantAction(arm.Name); ok {
-				offered[a] = true
-			}
-		}
-		for a := range constant {
-			next, probability := w.model.Transition(state, a)
-			q := w.model.Reward(state, a)
-			for i, y := range next {
-				q += calibrationGamma * probability[i] * w.optimal[y]
-			}
-			constant[a] = (1 - calibrationGamma) * q
-			if !offered[a] { // only the greedy action is not
-				greedy = constant[a]
-			}
-		}
-		return constant, greedy, nil
-	}
-	value := func(pi mdp.Deterministic) (float64, error) {
+	values := func(pi mdp.Deterministic) ([]float64, error) {
 		chain, err := mdp.Induce(w.model, pi)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		v, err := chain.EvaluateDiscounted(calibrationGamma)
-		if err != nil {
-			return 0, err
-		}
-		return (1 - calibrationGamma) * v[state], nil
+		return chain.EvaluateDiscounted(calibrationGamma)
 	}
-	for a := range constant {
-		if constant[a], err = value(mdp.Constant(w.model.NumStates(), a)); err != nil {
+	after := w.optimal
+	if after == nil {
+		pi, err := w.GreedyPolicy(ctx, 0, nil)
+		if err != nil {
 			return nil, 0, err
 		}
+		if after, err = values(pi); err != nil {
+			return nil, 0, err
+		}
+		greedy = (1 - calibrationGamma) * after[state]
 	}
-	pi, err := w.GreedyPolicy(ctx, 0, nil)
-	if err != nil {
-		return nil, 0, err
+	offered := make([]bool, len(constant))
+	for _, arm := range p.Arms {
+		if a, ok := constantAction(arm.Name); ok {
+			offered[a] = true
+		}
 	}
-	greedy, err = value(pi)
-	return constant, greedy, err
+	for a := range constant {
+		if w.optimal == nil && !w.follows {
+			v, err := values(mdp.Constant(w.model.NumStates(), a))
+			if err != nil {
+				return nil, 0, err
+			}
+			constant[a] = (1 - calibrationGamma) * v[state]
+			continue
+		}
+		next, probability := w.model.Transition(state, a)
+		q := w.model.Reward(state, a)
+		for i, y := range next {
+			q += calibrationGamma * probability[i] * after[y]
+		}
+		constant[a] = (1 - calibrationGamma) * q
+		if w.optimal != nil && !offered[a] { // only the greedy action is not
+			greedy = constant[a]
+		}
+	}
+	return constant, greedy, nil
 }
 
 // constantAction returns the action that an option of kind constants takes.
@@ -198,6 +206,9 @@ func openLane(ctx context.Context, plugin, params string, t task) (vector.Enviro
 	if err != nil {
 		return nil, nil, err
 	}
+	if plugin == network {
+		return openNetwork(ctx, params, env)
+	}
 	if plugin == linear {
 		env = vector.WithAbilities(numbered{env}, vector.EnvironmentAbilities{})
 	}
@@ -208,13 +219,35 @@ func openLane(ctx context.Context, plugin, params string, t task) (vector.Enviro
 	return env, agent.Abilities().Options, nil
 }
 
+// openNetwork is openLane for an agent that is a program of the Python package.
+func openNetwork(ctx context.Context, params string, env vector.Environment) (vector.Environment, vector.OptionAgent, error) {
+	p, err := plugin.Launch(ctx, plugin.LaunchConfig{Command: "rlrun-plugin-" + network})
+	if err != nil {
+		return nil, nil, err
+	}
+	agent, err := p.OpenAgent(ctx, json.RawMessage(params), env.Spec(), 1)
+	if err != nil {
+		return nil, nil, errors.Join(err, p.Close())
+	}
+	return env, closing{agent.Abilities().Options, p}, nil
+}
+
+// closing is an agent whose process ends with it.
+type closing struct {
+	vector.OptionAgent
+	process *plugin.Process
+}
+
+func (c closing) Close() error { return errors.Join(c.OptionAgent.Close(), c.process.Close()) }
+
 // calibrate makes a run of a learner on a task, and returns watched.above.
 func calibrate(ctx context.Context, plugin, params string, t task) ([][]float64, error) {
 	env, agent, err := openLane(ctx, plugin, params, t)
 	if err != nil {
 		return nil, err
 	}
-	w := &watched{OptionAgent: agent, model: t.model}
+	w := &watched{OptionAgent: agent, model: t.model, follows: plugin == network}
+	defer agent.Close()
 	kinds := options.DefaultKinds
 	if plugin == linear {
 		kinds = []options.Kind{options.Constants} // a member would stand for its first action

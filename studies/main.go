@@ -92,6 +92,7 @@ var studies = map[string]func(*study) error{
 	"options-many-short":        optionsBoard,
 	"options-model-long":        optionsBoard,
 	"options-q-long":            optionsBoard,
+	"options-network-short":     optionsBoard,
 	"options-queue":             optionsBoard,
 	"options-queue-long":        optionsBoard,
 	"options-queue-short":       optionsBoard,

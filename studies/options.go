@@ -34,6 +34,7 @@ var optionsStudies = map[string]struct {
 	"options-estimators":  {withoutManyArms(optionFamilies(families.Test, 114, 3)), optionLearners, estimatorWays(), 1},
 	"options-model":       {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[1:], optionWays, 1},
 	"options-q":           {withoutManyArms(optionFamilies(families.Test, 158, 4)), optionLearners[:1], optionWays, 1},
+	"options-network":     {withoutManyArms(optionFamilies(families.Test, 182, 2)), []string{network}, optionWays, 2},
 	"options-wider":       {withoutManyArms(optionFamilies(families.Test, 152, 6)), optionLearners, optionWays, 1},
 	"options-queue":       {ofKind("queue", optionFamilies(families.Test, 120, 32)), optionLearners, []way{optionWays[0], optionWays[2]}, 1},
 	"proposal":            {withoutManyArms(optionFamilies(families.Test, 106, 2)), optionLearners, proposalWays(), 1},
@@ -171,6 +172,9 @@ func writeOptions(name string) (string, error) {
 			a := map[string]any{"name": learner + ", " + w.name, "plugin": learner}
 			if w.config != nil {
 				a["exploration"] = w.config
+			}
+			if learner == network {
+				a["params"] = map[string]any{"members": 10, "batch": 64, "updates": 1} // updates take nearly all processor time
 			}
 			if learner == "bootstrap-model" && !slices.Contains(presentDefaults, name) {
 				a["params"] = map[string]any{"weight": 1} // the default when the table was made
