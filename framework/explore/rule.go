@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -77,14 +78,19 @@ func (a *explorer) broken(lane int, err error) error {
 	return &vector.LaneError{Lane: lane, Err: fmt.Errorf("%w: rule %s, decision after step %d: %w", framework.ErrInvalidAnswer, a.config.RuleName, a.lanes[lane].steps, err)}
 }
 
-// named names the lane of an error, in place of the number of a question, its step, and who made it.
+// named names who made an error, the lane, in place of the number of a question, and its step. An error
+// that blames no question, as of an answer that is late, is of all lanes that were asked.
 func (a *explorer) named(err error, who string, lanes []int) error {
 	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(lanes) {
 		lane.Lane = lanes[lane.Lane]
-		who = fmt.Sprintf("%s after step %d", who, a.lanes[lane.Lane].steps)
+		return fmt.Errorf("%s after step %d: %w", who, a.lanes[lane.Lane].steps, err)
 	}
-	return fmt.Errorf("%s: %w", who, err)
+	steps := each.Of(lanes, func(i int) int { return a.lanes[i].steps })
+	if first, last := slices.Min(steps), slices.Max(steps); len(lanes) > 1 {
+		return fmt.Errorf("%s after steps %d to %d (%d lanes, the first %d): %w", who, first, last, len(lanes), lanes[0], err)
+	}
+	return fmt.Errorf("%s after step %d (lane %d): %w", who, steps[0], lanes[0], err)
 }
 
 func show(a options.Answer) string {

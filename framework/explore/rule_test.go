@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -134,6 +135,31 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
+// late is a rule that does not answer from a step on.
+type late struct{ together }
+
+func (r late) Choose(ctx context.Context, questions []options.Question, answers []options.Answer) error {
+	if questions[0].Step >= 20 {
+		return errors.New("no answer")
+	}
+	return r.together.Choose(ctx, questions, answers)
+}
+
+// An error that blames no question names the steps and the lanes that were asked.
+func TestLateRule(t *testing.T) {
+	for lanes, want := range map[int]string{
+		1: `rule ./mine\.py, decision after step 2\d \(lane 0\): no answer`,
+		3: `rule ./mine\.py, decision after steps \d+ to 2\d \([23] lanes, the first [01]\): no answer`,
+	} {
+		_, err := loop.Run(t.Context(), batch(t, []int{3, 4, 5}[:lanes], 50, paired(func(c *Config) {
+			c.Rule, c.RuleName = late{func([]options.Question) int { return 0 }}, "./mine.py"
+		})))
+		if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+			t.Errorf("%d lanes: %v, want %s", lanes, err, want)
+		}
+	}
+}
+
 // An error names the lane that asked, not the number of its question.
 func TestBlamedLane(t *testing.T) {
 	n := 0
@@ -178,7 +204,7 @@ func TestBadOptions(t *testing.T) {
 		"is NaN":                             func(o *options.DeclaredOption) { o.End[0] = math.NaN() },
 		"6, 12 and 6 states":                 func(o *options.DeclaredOption) { o.Rows = make(mdp.Randomised, 6) },
 		"the source was asked twice":         func(o *options.DeclaredOption) { calls++; o.End[0] = 1 / float64(calls) },
-		"the name of an option of the agent": func(o *options.DeclaredOption) { o.Name = "member 1" },
+		"as options of rlrun's own kinds":    func(o *options.DeclaredOption) { o.Name = "member 1" },
 		"panic":                              func(o *options.DeclaredOption) { panic("lost") },
 	} {
 		env := must.Get(vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, 3))(t)

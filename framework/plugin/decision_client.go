@@ -50,7 +50,11 @@ func (p *Process) openDecisions(ctx context.Context, rpc func(context.Context, *
 	if err != nil {
 		return nil, err
 	}
-	return p.open(reply.Instance, 0, maxDescription, wire.RuleStep, stream)
+	s, err := p.open(reply.Instance, 0, maxDescription, wire.RuleStep, stream)
+	if err == nil {
+		s.decides = true
+	}
+	return s, err
 }
 
 // ruleClient is a rule in another process.

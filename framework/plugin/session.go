@@ -25,6 +25,7 @@ type session struct {
 	process  *Process
 	instance uint64
 	lanes    int
+	decides  bool // it is of a rule or a source of options
 	carrier  carrier
 	steps    int
 	failed   error // what the instance failed with
@@ -233,7 +234,7 @@ func (s *session) laneError(e *pb.Error) error {
 func (s *session) blame(err error) error {
 	var lane *vector.LaneError
 	switch {
-	case errors.As(err, &lane):
+	case errors.As(err, &lane) || s.decides: // whose questions are numbered anew in each call: the caller knows the lanes
 		return err
 	case s.lanes == 1:
 		return fmt.Errorf("lane 0: %w", err)
