@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 
 	"github.com/rlrun/rlrun/internal/spelling"
@@ -108,6 +109,10 @@ func (o *DeclaredOption) checkPolicy(s, actions int) error {
 	return nil
 }
 
+// ofKind matches the names that kinds give to their options, by which decisions are logged. The others have
+// the names of their kinds.
+var ofKind = regexp.MustCompile(`^(member|action|deviation|pair) \d+( \d+)?$`)
+
 // CheckDeclared returns what is wrong with options that are declared for a task with numbers of
 // states and actions.
 func CheckDeclared(list []DeclaredOption, states, actions int) error {
@@ -120,6 +125,8 @@ func CheckDeclared(list []DeclaredOption, states, actions int) error {
 			return fmt.Errorf("option %d has no name", i)
 		case shown == Greedy.String():
 			return fmt.Errorf("option %d has the name %q, which is the agent's own option: give it another", i, o.Name)
+		case ofKind.MatchString(shown) || slices.Contains(KindNames(), shown):
+			return fmt.Errorf("option %d has the name %q, as options of rlrun's own kinds have: give it another", i, o.Name)
 		case seen[shown]:
 			return fmt.Errorf("option %d has the name %q of another, or looks like it", i, o.Name)
 		}

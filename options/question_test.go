@@ -110,6 +110,9 @@ func TestBadDeclaredOptions(t *testing.T) {
 		"3 probabilities":                   func(o *DeclaredOption) { o.Actions, o.Rows = nil, [][]float64{{1, 0, 0}, {1, 0}, {1, 0}, {1, 0}} },
 		"no name":                           func(o *DeclaredOption) { o.Name = "" },
 		`name "greedy", which is the agent`: func(o *DeclaredOption) { o.Name = "greedy" },
+		`name " member 12", as options of`:  func(o *DeclaredOption) { o.Name = " member 12" },
+		`name "pair 0 1", as options of`:    func(o *DeclaredOption) { o.Name = "pair 0 1" },
+		`name "uniform", as options of`:     func(o *DeclaredOption) { o.Name = "uniform" },
 	} {
 		o := up("up", 4, 3)
 		must.Do(t, CheckDeclared([]DeclaredOption{o}, 4, 2))

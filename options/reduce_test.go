@@ -42,7 +42,7 @@ func posterior(t testing.TB, states, actions, members, steps int, seed uint64) [
 }
 
 // every kind of option but the greedy one.
-// The class of a kind's options is what the kind says.
+// The class of a kind's options is what the kind says, and no declared option may have one of their names.
 func TestKindsSayWhetherTheyDirect(t *testing.T) {
 	members := posterior(t, 5, 3, 6, 300, 1)
 	visits := must.Get(NewVisits(5, 3))(t)
@@ -55,6 +55,9 @@ func TestKindsSayWhetherTheyDirect(t *testing.T) {
 		}
 		red := must.Get(reduce(members, ReduceConfig{Kinds: []Kind{k}, Visits: visits, Kappa: 1, Discount: 0.9, RevealProbability: 0.5}))(t)
 		for _, c := range red.Candidates[1:] {
+			if err := CheckDeclared([]DeclaredOption{up(c.Name, 5, 3)}, 5, 2); err == nil || !strings.Contains(err.Error(), "rlrun's own kinds") {
+				t.Errorf("%s makes %s, and a declared option of this name: %v", k, c.Name, err)
+			}
 			if (c.Class == Directed) != Directs(k) {
 				t.Errorf("%s makes %s of class %d, and Directs is %v", k, c.Name, c.Class, Directs(k))
 			}

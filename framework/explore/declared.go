@@ -56,18 +56,6 @@ func (a *explorer) ended(l *lane, in *vector.Feedback, i int) (bool, error) {
 	return false, nil
 }
 
-// distinct returns an error if an option of the agent has the name of a declared one, by which
-// both are logged and what came of them is counted.
-func (a *explorer) distinct(l *lane, i int, arms []options.Arm) error {
-	for _, arm := range arms {
-		f := slices.IndexFunc(l.list, func(o options.DeclaredOption) bool { return o.Name == arm.Name })
-		if f >= 0 && !arm.Ends {
-			return a.refuse(i, a.config.Sources[l.files[f]].File, fmt.Errorf("option %q has the name of an option of the agent: give it another", arm.Name))
-		}
-	}
-	return nil
-}
-
 // follow notes that a lane follows an option from now on.
 func (a *explorer) follow(l *lane, in *vector.Feedback, i int, arm options.Arm) error {
 	l.current = -1

@@ -20,6 +20,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
@@ -28,6 +29,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/internal/budget"
+	"github.com/rlrun/rlrun/internal/each"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -234,7 +236,8 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("options %s: %w", a.config.Kinds, err)
+		files := each.Of(c.Sources, func(s Source) string { return s.File })
+		return nil, fmt.Errorf("options %s: %w", strings.Replace(fmt.Sprint(a.config.Kinds), options.Declared.String(), strings.Join(files, " "), 1), err)
 	}
 	a.evaluates = agent.Abilities().Greedy
 	a.draws = slices.Contains(a.config.Kinds, options.DrawnMember)
@@ -542,9 +545,6 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
 		if a.config.Episodes > 0 {
 			p.Left = budget.Run{Steps: l.steps, Began: l.began, Ended: l.episode}.Left(int(a.config.Decider.Horizon.Rewards()), a.config.Episodes)
-		}
-		if err := a.distinct(l, i, p.Arms); err != nil {
-			return err
 		}
 		if a.trials {
 			l.remember(p)

@@ -166,6 +166,8 @@ func (x *Exploration) Settings(discount *float64, steps, episodes, log int) (exp
 	var err error
 	o.Decider.Bound = options.DefaultBound
 	switch {
+	case IsOptionFile(x.Rule) && !strings.Contains(x.Rule, " "):
+		return o, FieldErrorf("rule", "%s is a file of options by its name, and no rule: move it to options; a rule is one of rlrun's or a program, such as ./myrule.py", x.Rule)
 	case isOutside(x.Rule):
 		o.Decider.Rule, o.RuleName = options.DefaultRule, x.Rule // the plugin decides in its place
 	case x.Params != nil:
@@ -201,7 +203,7 @@ func (x *Exploration) Settings(discount *float64, steps, episodes, log int) (exp
 		}
 		k, unknown := options.KindNamed(name)
 		if unknown != nil || k == options.Declared {
-			return o, At(err, "options", i)
+			return o, At(fmt.Errorf("%w; a file is named with a slash, such as ./%s.py", err, name), "options", i)
 		}
 		o.Kinds = append(o.Kinds, k)
 	}

@@ -31,8 +31,8 @@ func ClassOf(name string) string {
 	return name
 }
 
-// isOptionFile tells a file of declared options from a plugin.
-func isOptionFile(name string) bool {
+// IsOptionFile tells a file of declared options from a plugin.
+func IsOptionFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
@@ -71,7 +71,7 @@ func (k OptionKind) same(other OptionKind) bool {
 
 // Source is the plugin of a source of options, nil of rlrun's own kinds and of files.
 func (k OptionKind) Source() *Component {
-	if !isOutside(k.Name) || isOptionFile(k.Name) {
+	if !isOutside(k.Name) || IsOptionFile(k.Name) {
 		return nil
 	}
 	return &Component{Plugin: k.Name, Params: k.Params}

@@ -264,6 +264,9 @@ func executable(path string) error {
 		return fmt.Errorf("%s is a directory", path)
 	}
 	if _, err := exec.LookPath(path); err != nil {
+		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			return fmt.Errorf("%s has data and is no program: exploration.options takes files of options, which rlrun plugin check checks, and the environment model takes a model in params.file", path)
+		}
 		return fmt.Errorf("%s is not executable (chmod +x it)", path)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -37,9 +38,18 @@ type optionFile struct {
 	} `yaml:"options"`
 }
 
+// CheckOptions returns what is wrong with a file of options, whatever its task.
+func CheckOptions(path string) error {
+	_, err := readOptions(path, framework.Spec{})
+	return err
+}
+
 // readOptions reads a file of options that are declared for the task of spec.
 func readOptions(path string, spec framework.Spec) ([]options.DeclaredOption, error) {
 	data, err := inputfile.Read(path, 64*inputfile.MiB)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("file of options %s: %w", path, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, err
 	}

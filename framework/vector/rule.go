@@ -28,7 +28,8 @@ type OptionSource interface {
 	Close() error
 }
 
-// Declarer is an OptionAgent that takes options of options.Declared.
+// Declarer is an OptionAgent that takes options of options.Declared. Its own options have the names that
+// options.CheckDeclared refuses, those of kinds.
 type Declarer interface {
 	OptionAgent
 	// Declare sets the declared options of a lane from now on, also in later runs. It is

@@ -119,7 +119,7 @@ func (p settings) open(n int) (vector.Environment, error) {
 func task(file string) (*catalog.Task, error) {
 	f, err := inputfile.Open(file, 1<<30)
 	if dir, bad := os.Getwd(); errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(file) && bad == nil {
-		return nil, fmt.Errorf(": %w (a relative path begins in the directory that rlrun runs in, %s)", err, dir)
+		return nil, fmt.Errorf(": %s: %w (a relative path begins in the directory that rlrun runs in, %s)", file, inputfile.Cause(err), dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf(": %w", err)

@@ -38,13 +38,9 @@ func (x *agent) SetOptionKinds(kinds []options.Kind) error {
 	if err := options.CheckKinds(kinds); err != nil {
 		return lanes.Unsupported("%v", err)
 	}
-	for _, k := range kinds {
-		if k != options.Pairs && k != options.Greedy {
-			return lanes.Unsupported("it values single pairs: options of kind %s need another agent, as bootstrap-model", k)
-		}
-	}
-	if !slices.Contains(kinds, options.Pairs) {
-		return lanes.Unsupported("it explores by options of kind %s alone", options.Pairs)
+	other := func(k options.Kind) bool { return k != options.Pairs && k != options.Greedy }
+	if slices.ContainsFunc(kinds, other) || !slices.Contains(kinds, options.Pairs) {
+		return lanes.Unsupported("it explores by options of kind %s alone; for others take another agent, such as bootstrap-model", options.Pairs)
 	}
 	return nil
 }

@@ -18,18 +18,17 @@ environments: [{plugin: e}]
 agents:
   - plugin: a
 `
-	oneOf := func(names []string) string {
-		last := len(names) - 1
-		return strings.Join(names[:last], ", ") + " or " + names[last]
+	oneOf := func(names []string, word string) string {
+		return strings.Join(names, ", ") + " or a file named with a slash, such as ./" + word + ".py"
 	}
 	for _, tt := range []struct{ name, text, set, want string }{
 		{"good", "    exploration: {rule: index, bound: U+, horizon: {steps: 1e3}, options: [members, uniform], commitment: {fixed: 8}}\n", "", ""},
 		{"defaults", "    exploration: {}\n", "", ""},
 		{"unknown rule", "    exploration:\n      rule: optimistik\n", "",
-			`exp.yaml:7: agents[0].exploration.rule: must be ` + oneOf(options.RuleNames()) + `, not the text "optimistik"; did you mean optimistic?`},
+			`exp.yaml:7: agents[0].exploration.rule: must be ` + oneOf(options.RuleNames(), "optimistik") + `, not the text "optimistik"; did you mean optimistic?`},
 		{"unknown key", "    exploration:\n      commitment: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.commitment.flor: unknown key; did you mean floor?"},
 		{"option", "    exploration: {options: [members, bonus]}\n", "",
-			`exp.yaml:6: agents[0].exploration.options[1]: must be ` + oneOf(append(options.KindNames(), options.SourceNames()...)) + `, not the text "bonus"`},
+			`exp.yaml:6: agents[0].exploration.options[1]: must be ` + oneOf(append(options.KindNames(), options.SourceNames()...), "bonus") + `, not the text "bonus"`},
 		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma, steps, episodes or weights"},
 		{"endless horizon", "    exploration:\n      horizon:\n        gamma: 1\n", "", "exp.yaml:7: agents[0].exploration.horizon: gamma 1 needs steps"},
 		{"fixed and more", "    exploration:\n      commitment: {fixed: 3, cap: 9}\n", "",

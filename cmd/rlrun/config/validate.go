@@ -205,6 +205,9 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 			if c := spelling.Closest(word, words); c != "" {
 				hint = fmt.Sprintf("; did you mean %s?", c)
 			}
+			if strings.Contains(e.SchemaURL, "/Exploration/properties/") && strings.Contains(e.SchemaURL, "/anyOf/") { // plugins beside
+				words = append(words, fmt.Sprintf("a file named with a slash, such as ./%s.py", word))
+			}
 		}
 		return one("must be %s, not %s%s", quoteList(words), got, hint)
 	case *kind.Const:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -92,7 +93,8 @@ that do not depend on each other; and so on. A rule that could not be tested
 counts as broken. Agents are checked on every kind of environment that they
 support. A program's process must end as the protocol says: on request, when
 its connection ends and when its parent dies, but not by SIGINT or SIGTERM. The exit
-status is 1 if a rule is broken.
+status is 1 if a rule is broken. A file of options (.yaml, .json) is checked as well, but not
+that its task has so many states and actions.
 
 The check takes about --time. With a slow plugin the tests have fewer steps. Every rule is always tested: after --time, the remaining
 rules are tested in their smallest form, with 6 steps. This takes about 250 calls of an
@@ -188,6 +190,19 @@ func check(app *host.App, ctx context.Context, comp plan.Component, o checkOptio
 	}
 	if o.lanes < 3 || o.time < 0 {
 		return v, cli.Usagef("--lanes must be at least 3 and --time not negative, not %d and %v", o.lanes, o.time)
+	}
+	if plan.IsOptionFile(comp.Plugin) && len(comp.Args) == 0 {
+		if o.params != nil || o.transport != "" || o.laws || app.Timeout != 0 || app.Replace != nil {
+			return v, cli.Usagef("%s is a file of options, for which flags have no effect: leave them out", comp.Plugin)
+		}
+		v.ID, v.Kind = "file", vector.KindOptions
+		if err := run.CheckOptions(comp.Plugin); errors.Is(err, fs.ErrNotExist) {
+			return v, cli.Usage(err)
+		} else if err != nil {
+			v.add(&rltest.Violation{Rule: rltest.OptionsSound, Err: err}, "")
+		}
+		v.OK = len(v.Violations) == 0
+		return v, nil
 	}
 	c, err := app.CatalogueFor(comp)
 	if err == nil {
