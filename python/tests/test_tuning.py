@@ -242,8 +242,12 @@ def test_several_environments_have_scores(tmp_path):
     ],
 )
 def test_what_is_wrong_has_its_key(tmp_path, tune, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as found:
         rlrun.tune(config(**tune), output=tmp_path, progress=False)
+    if "is nan" not in message:  # which JSON has no word for
+        assert isinstance(found.value, rlrun.ExperimentError)
+        assert found.value.path
+        assert str(found.value).startswith(f"{found.value.path}: ")
 
 
 def test_a_setting_that_is_refused_is_named(tmp_path):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlrun._arguments import checked, printable
 from rlrun._goodness import Goodness, values_of
-from rlrun.experiment import _CLASS, Experiment, ExperimentError, _json, _number, _plain, _stage, run
+from rlrun.experiment import _CLASS, _KEY, Experiment, ExperimentError, _json, _number, _plain, _stage, run
 from rlrun.results import Comparison, Results, _estimate, _pandas
 
 if TYPE_CHECKING:
@@ -127,6 +127,16 @@ class Tuning:
         return [t for t in self.tried if t.agent == agent]
 
 
+class TuneError(ExperimentError, ValueError):
+    """A part of the key tune is wrong, or what it says of an agent: ``path`` says which."""
+
+
+def _wrong(path: str, what: str) -> TuneError:
+    error = TuneError(f"{path}: {what}")
+    error.path = path
+    return error
+
+
 @checked
 def tune(
     experiment: Experiment | Mapping[str, Any] | str | Path,
@@ -150,8 +160,9 @@ def tune(
         flags: Further flags of ``rlrun run``, such as ``["--lock=mine.lock.yaml"]``.
 
     Raises:
-        ValueError: The key tune is wrong: the message begins with the path of what is.
-        ExperimentError: rlrun refused the experiment, or no run of an agent succeeded.
+        ExperimentError: rlrun refused the experiment, or no run of an agent succeeded. ``path`` is the key that is
+            wrong. If the key tune is, the error is a ValueError as well.
+        ValueError: The output directory has another search, or the results of an experiment.
         Interrupted: It was interrupted. The same call goes on.
         ImportError: Optuna is missing.
 
@@ -213,7 +224,7 @@ def _config(experiment: Experiment | Mapping[str, Any] | str | Path) -> dict[str
 
 
 def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a config as the host reads it, from a file or the standard input; raise ValueError if tune is wrong."""
+    """Return a config as the host reads it, from a file or the standard input; raise TuneError if tune is wrong."""
     from rlrun._programs import environ  # noqa: PLC0415  plugins do without it
     from rlrun.client import program  # noqa: PLC0415
 
@@ -221,7 +232,10 @@ def _checked(name: str, config: Mapping[str, Any] | None = None) -> dict[str, An
     done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False, env=environ(config))
     if done.returncode:
         said = re.sub(r"(?m)^(rlrun: )?(stdin:\d+: )?", "", done.stderr.strip())
-        raise (ValueError if said.startswith("tune") else ExperimentError)(said)
+        error = (TuneError if said.startswith("tune") else ExperimentError)(said)
+        if found := _KEY.match(said):
+            error.path = found["key"]
+        raise error
     checked: dict[str, Any] = json.loads(done.stdout)
     return checked
 
@@ -310,7 +324,7 @@ class _Search:
         self.directory, self.progress, self.flags = directory / "search", progress, flags
         spec = config.get("tune")
         if not spec or not spec.get("agents"):
-            raise ValueError("tune.agents: is missing: it maps the label of an agent to the ranges of its parameters")
+            raise _wrong("tune.agents", "is missing: it maps the label of an agent to the ranges of its parameters")
         self.trials, self.runs = spec.get("trials", TRIALS), spec.get("runs", 16)
         self.halving, self.metric = spec.get("halving", True), spec.get("metric", "reward")
         self.sampler = spec.get("sampler", "tpe")
@@ -318,25 +332,25 @@ class _Search:
         for i, c in enumerate(config["agents"]):
             label = str(c.get("name") or c["plugin"])
             if label in self.components:
-                raise ValueError(f"agents[{i}].name: two agents are called {label}: give each a name of its own")
+                raise _wrong(f"agents[{i}].name", f"two agents are called {label}: give each a name of its own")
             self.components[label] = c
         ranges = {label: self._ranges(label, ranges) for label, ranges in spec["agents"].items()}
         self.ranges = {label: ranges[label] for label in self.components if label in ranges}
         for label, given in self.ranges.items():
             for r in given:
                 if self.sampler == "cma-es" and (r.values or r.when):
-                    raise ValueError(f"tune.agents.{label}.{r.key}: cma-es is for numbers without when: take tpe")
+                    raise _wrong(f"tune.agents.{label}.{r.key}", "cma-es is for numbers without when: take tpe")
         self.scale: Goodness | None = None
         self.seed = int(config.get("seed", 1))
 
     def _ranges(self, label: str, ranges: Mapping[str, Any]) -> list[_Range]:
         at = f"tune.agents.{label}"
         if label not in self.components:
-            raise ValueError(f"{at}: there is no agent {label}; there are {', '.join(self.components)}")
+            raise _wrong(at, f"there is no agent {label}; there are {', '.join(self.components)}")
         if "sweep" in self.components[label]:
-            raise ValueError(f"{at}: the agent has a sweep: search its keys, or give them one value")
+            raise _wrong(at, "the agent has a sweep: search its keys, or give them one value")
         if not ranges:
-            raise ValueError(f"{at}: has no ranges: give one, or leave the agent out")
+            raise _wrong(at, "has no ranges: give one, or leave the agent out")
         return _ordered(at, {key: _Range.of(f"{at}.{key}", key, spec) for key, spec in ranges.items()})
 
     def run(self) -> list[Trial]:
@@ -501,7 +515,7 @@ class _Search:
     def _explained(self, e: ExperimentError, labels: Mapping[str, Trial]) -> ExperimentError:
         """Say which setting rlrun refused."""
         if str(e.path).startswith("record.metrics"):
-            return ExperimentError(f"tune.metric: {str(e).partition(': ')[2]}")
+            return _wrong("tune.metric", str(e).partition(": ")[2])
         path, _, rest = str(e.path).partition("]")
         if not path.startswith("agents["):
             return e
@@ -516,9 +530,7 @@ class _Search:
         named = [r.key for r in self.ranges[trial.agent] if f"{r.key}.".startswith(f"{part}.")]
         if message.startswith("unknown key") and named:
             path, said = f"{path}.{named[0]}", message if part == named[0] else f"{part}: {message}"
-        explained = ExperimentError(f"{path}: {said}")
-        explained.path = path
-        return explained
+        return _wrong(path, said)
 
     def _tell(self, study: Any, optuna_trial: Any, trial: Trial) -> None:
         state = _optuna().trial.TrialState
@@ -554,20 +566,20 @@ class _Range:
         when = dict(spec.get("when") or {})
         if "values" in spec:
             if others := set(spec) - {"values", "when"}:
-                raise ValueError(f"{at}.{min(others)}: has no effect beside values")
+                raise _wrong(f"{at}.{min(others)}", "has no effect beside values")
             values = tuple(dict.fromkeys(map(_text, spec["values"])))
             if len(values) < 2:
-                raise ValueError(f"{at}.values: needs two different values; one value belongs into params")
+                raise _wrong(f"{at}.values", "needs two different values; one value belongs into params")
             return cls(key, values=values, when=when)
         if missing := {"low", "high"} - set(spec):
-            raise ValueError(f"{at}.{max(missing)}: is missing: a range has low and high, or values")
+            raise _wrong(f"{at}.{max(missing)}", "is missing: a range has low and high, or values")
         low, high = spec["low"], spec["high"]
         if not low < high:
-            raise ValueError(f"{at}: low must be less than high, and {low} is not less than {high}")
+            raise _wrong(at, f"low must be less than high, and {low} is not less than {high}")
         if spec.get("log") and low <= 0:
-            raise ValueError(f"{at}.low: must be positive in a range with log, not {low}")
+            raise _wrong(f"{at}.low", f"must be positive in a range with log, not {low}")
         if spec.get("integer") and (low != int(low) or high != int(high)):
-            raise ValueError(f"{at}: low and high must be whole numbers in a range of integers")
+            raise _wrong(at, "low and high must be whole numbers in a range of integers")
         return cls(key, low, high, bool(spec.get("log")), bool(spec.get("integer")), (), when)
 
     def applies(self, settings: Settings) -> bool:
@@ -575,12 +587,12 @@ class _Range:
         return all(key in settings and settings[key] == value for key, value in self.when.items())
 
     def check(self, at: str, value: Any) -> None:
-        """Raise ValueError unless a value belongs to the range."""
+        """Raise TuneError unless a value belongs to the range."""
         if self.values:
             if _text(value) not in self.values:
-                raise ValueError(f"{at}: {value!r} is none of the values of tune: {', '.join(self.values)}")
+                raise _wrong(at, f"{value!r} is none of the values of tune: {', '.join(self.values)}")
         elif isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low <= value <= self.high:
-            raise ValueError(f"{at}: {value!r} is outside of the range of tune, {self.low} to {self.high}")
+            raise _wrong(at, f"{value!r} is outside of the range of tune, {self.low} to {self.high}")
 
     def suggest(self, trial: Any) -> Any:
         if self.values:
@@ -607,17 +619,17 @@ def _ordered(at: str, ranges: Mapping[str, _Range]) -> list[_Range]:
     """Return ranges so that each comes after those that its when names."""
     for key in ranges:
         if outer := next((k for k in ranges if key.startswith(f"{k}.")), None):
-            raise ValueError(f"{at}.{key}: is inside {outer}, which has values of its own: give one of the two")
+            raise _wrong(f"{at}.{key}", f"is inside {outer}, which has values of its own: give one of the two")
     done: dict[str, _Range] = {}
     while len(done) < len(ranges):
         ready = [r for r in ranges.values() if r.key not in done and all(k in done or k not in ranges for k in r.when)]
         if not ready:
             stuck = [key for key in ranges if key not in done]
-            raise ValueError(f"{at}.{stuck[0]}.when: depends on itself")
+            raise _wrong(f"{at}.{stuck[0]}.when", "depends on itself")
         for r in ready:
             for key, value in r.when.items():
                 if key not in ranges:
-                    raise ValueError(f"{at}.{r.key}.when: {key} has no range, so it is the same in all trials")
+                    raise _wrong(f"{at}.{r.key}.when", f"{key} has no range, so it is the same in all trials")
                 ranges[key].check(f"{at}.{r.key}.when.{key}", value)
             done[r.key] = r
     return list(done.values())
