@@ -36,8 +36,8 @@ BAD_VALUES: list[tuple[rlrun.Space, Any, str]] = [
     (SINGLE, [0, -(2**1023)], r"is -8.98.*, which float32 does not have|must be numbers"),
     (SINGLE, [0], r"of shape \(1,\), must be of shape \(2,\)"),
     (SINGLE, [[0, 0]], r"of shape \(1, 2\), must be of shape \(2,\)"),
-    (SINGLE, ["1", "2"], "elements of the type <U1 .* must be numbers"),
-    (SINGLE, [1j, 0], "complex128 .* must be numbers"),
+    (SINGLE, ["1", "2"], "texts .* must be numbers"),
+    (SINGLE, [1j, 0], "complex numbers .* must be numbers"),
     (SINGLE, None, "the type NoneType .* must be numbers"),
     (SINGLE, [[1], [1, 2]], "is no array: ValueError"),
     (SINGLE, {"a": 1}, "the type dict .* must be numbers"),
@@ -231,10 +231,10 @@ COLUMNS = (np.zeros((2, 2)), np.zeros(2), np.zeros(2, bool), np.zeros(2, bool))
 @pytest.mark.parametrize(
     ("at", "column", "message"),
     [
-        (1, ["0", "1"], "rewards has elements of the type <U1"),
+        (1, ["0", "1"], "rewards has texts"),
         (1, np.zeros(3), r"rewards of shape \(3,\)"),
         (1, None, "rewards has the type NoneType"),
-        (2, ["False", "False"], "terminated has elements of the type <U5"),
+        (2, ["False", "False"], "terminated has texts"),
         (2, [0.0, 1.0], r"terminated of float64 .* must be of bool: write x.astype\(bool\)"),
         (3, [0, 2], "truncated of int64"),
         (3, False, r"truncated of shape \(\)"),
@@ -296,7 +296,7 @@ def test_other_answers() -> None:
     )
     for problem, match in (
         (rlrun.Problem("ab", np.zeros((2, 1))), "must be a list of texts"),
-        (rlrun.Problem(["a", "b"], [["1"], ["2"]]), "values has elements of the type <U1"),
+        (rlrun.Problem(["a", "b"], [["1"], ["2"]]), "values has texts"),
         (rlrun.Problem(["a", "b"], [[1], [1, 2]]), "values is no array"),
         (rlrun.Problem(["a", "b"], np.zeros((2, 1)), greedy="0"), "must be a whole number"),  # type: ignore[arg-type]
         ((["a"], np.zeros((1, 1))), "must return a Problem"),
@@ -307,7 +307,7 @@ def test_other_answers() -> None:
         _decisions.read,
         rlrun.Problems(["a", "b"], np.zeros((1, 2, 1)), offered),
         [0],
-        match="offered has elements of the type <U5",
+        match="offered has texts",
     )
 
 

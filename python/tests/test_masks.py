@@ -204,7 +204,7 @@ def test_a_batch_is_its_copies_and_agents_climb(program, stairs: str) -> None:
         ("two", r"the action mask is \[0, 2\], of type int64, must be of True and False, or of whole numbers 0 and 1"),
         ("nan", r"the action mask is \[nan, 1.0\], of type float64, must be"),
         ("little", r"the action mask is \[1e-09, 1.0\], of type float64, must be"),
-        ("text", r"the action mask has elements of the type <U1 \(\['1', '0'\]\), must be numbers"),
+        ("text", r"the action mask has texts \(\['1', '0'\]\), must be True and False"),
     ],
 )
 def test_masks_that_are_none(program, stairs: str, bug: str, message: str) -> None:
@@ -317,7 +317,7 @@ def test_of_gymnasium(program, run, tmp_path: Path) -> None:
         ([1e-9, 1, 1], r"the action mask.* is \[1e-09, 1.0, 1.0\], of type float64, must be of True and False"),
         ([1.0, 0.0, 1.0], r"the action mask.* is \[1.0, 0.0, 1.0\], of type float64, must be .* whole numbers 0 and 1"),
         ([-1, 1, 1], r"the action mask.* is \[-1, 1, 1\], of type int64, must be of True and False"),
-        (["1", "0", "1"], r"the action mask.* has elements of the type <U1 \(\['1', '0', '1'\]\), must be numbers"),
+        (["1", "0", "1"], r"the action mask.* has texts \(\['1', '0', '1'\]\), must be True and False"),
         ([0, 0, 0], "the action mask .*allows no action"),
         ([1, 1], r"the action mask.* of shape \(2,\), must be of shape \(3,\)"),
     ],

@@ -297,16 +297,28 @@ def as_entry(space: Space, value: Any, name: str) -> Any:
     return convert(space.dtype, as_array(value, space.shape, name), name)
 
 
-def as_array(value: Any, shape: tuple[int, ...], name: str) -> Array:
+def as_array(value: Any, shape: tuple[int, ...], name: str, want: str = "numbers") -> Array:
     """Return an answer as an array of a shape, in the type in which it arrived, or say what is wrong with it."""
-    array = any_array(value, name)
+    array = any_array(value, name, want)
     if array.shape != shape:
         cure = ": return x.item()" if not shape and array.size == 1 else ""
         raise InvalidAnswer(f"{name} of shape {array.shape}, must be of shape {shape}{cure}")
     return array
 
 
-def any_array(value: Any, name: str) -> Array:
+_WORDS = {
+    "U": "texts",
+    "S": "bytes",
+    "O": "objects of Python",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "durations",
+    "V": "records",
+}
+"""What numpy calls <U21 and the like, by the kind."""
+
+
+def any_array(value: Any, name: str, want: str = "numbers") -> Array:
     """Return an answer as an array in the type in which it arrived."""
     if np.ma.is_masked(value):
         raise InvalidAnswer(f"{name} is masked ({shown(value)}), which is no number: fill it in")
@@ -315,8 +327,8 @@ def any_array(value: Any, name: str) -> Array:
     except Exception as e:  # rows of unequal lengths, or whatever others' arrays raise
         raise InvalidAnswer(f"{name} is no array: {type(e).__name__}: {e}") from e
     if array.dtype.kind not in "biuf":
-        kind = f"elements of the type {array.dtype}" if array.shape else f"the type {type(value).__name__}"
-        raise InvalidAnswer(f"{name} has {kind} ({shown(value)}), must be numbers")
+        kind = _WORDS.get(array.dtype.kind, str(array.dtype)) if array.shape else f"the type {type(value).__name__}"
+        raise InvalidAnswer(f"{name} has {kind} ({shown(value)}), must be {want}")
     return array
 
 
@@ -405,7 +417,7 @@ def as_flags(values: Any, lanes: int, name: str) -> NDArray[np.bool_]:
 
 def as_masks(values: Any, shape: tuple[int, ...], name: str) -> NDArray[np.bool_]:
     """Return what was answered as masks of actions."""
-    array = as_array(values, shape, name)
+    array = as_array(values, shape, name, "True and False, or whole numbers 0 and 1")
     if not _flags(array):
         raise InvalidAnswer(
             f"{name} is {shown(array.tolist())}, of type {array.dtype}, must be of True and False, or of whole numbers "
