@@ -45,6 +45,16 @@ func evaluate[T any](t *testing.T, ctx context.Context, js string) (out T) {
 	return out
 }
 
+// What is in sight is drawn at once, not in the next frame: chromium --headless --screenshot waits for none.
+func TestPageIsDrawnAtOnce(t *testing.T) {
+	ctx := browser(t)
+	s, p := swept(t)
+	open(t, ctx, s, p, 1400, "light")
+	if n := evaluate[int](t, ctx, `(() => { document.querySelector("#theme").click(); return document.querySelectorAll("#scores figure .drawing > svg").length; })()`); n == 0 {
+		t.Error("the task that drew the page anew has left its figures blank")
+	}
+}
+
 // scrollAll brings every figure into view, so that it is drawn.
 const scrollAll = `(async () => {
   for (const f of document.querySelectorAll("figure")) { f.scrollIntoView(); await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))); }

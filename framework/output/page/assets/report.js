@@ -1132,6 +1132,8 @@
     hideTip();
     state.focus = -1;
     for (const chart of charts) chart();
+    // At once, for a picture of the page that is taken before the observer is told what is in sight.
+    for (const f of figures) if (f.node.getBoundingClientRect().top < innerHeight) paint(f);
   }
   const change = (id, on) => $(id).addEventListener("change", on);
   change("metric", () => { state.metric = Number($("metric").value); draw(); });
