@@ -156,7 +156,7 @@ func (f Found) Explain(err error) error {
 // packaged are the plugins that rlrun's Python package installs, and the extras that they need.
 var packaged = map[string]string{
 	"cartpole-swingup": "", "catch": "", "distribution-bandit": "", "minatar": "",
-	"classification-bandit": "[contexts]", "deep-bootstrap-q": "[deep]", "deep-q": "[deep]", "pqn": "[deep]",
+	"classification-bandit": "[contexts]", "deep-bootstrap-q": "[deep]", "deep-q": "[deep]", "gymnax": "[gymnax]", "pqn": "[deep]",
 }
 
 // gymnasiumID matches names such as CartPole-v1 and ALE/Pong-v5.

@@ -572,15 +572,16 @@ def test_what_is_accepted_has_an_effect_and_what_is_refused_has_none(cls, beside
         assert (made(given) == plain) == refused, f"{name} beside {beside}"
 
 
-def test_without_jax_the_extra_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("module", "what"), [("agents", "agents with networks"), ("jax", "environments in JAX")])
+def test_without_jax_the_extra_is_named(tmp_path: Path, module: str, what: str) -> None:
     (tmp_path / "jax.py").write_text("raise ImportError('there is none')")
     for told, says in ({}, "ImportError: "), ({"RLRUN_PLUGIN": "1"}, ""):
         done = subprocess.run(
-            [sys.executable, "-c", "import rlrun.agents"],
+            [sys.executable, "-c", f"import rlrun.{module}"],
             env={"PYTHONPATH": str(tmp_path)} | told, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 1
-        assert done.stderr.strip().splitlines()[-1].startswith(f"{says}agents with networks need JAX")
+        assert done.stderr.strip().splitlines()[-1].startswith(f"{says}{what} need JAX")
         assert "pip install 'rlrun[deep]'" in done.stderr
 
 

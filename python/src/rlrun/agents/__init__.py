@@ -3,23 +3,13 @@
 A config names them ``deep-bootstrap-q``, ``deep-q`` and ``pqn``; `rlrun.run` also takes the classes.
 """
 
-import os
-import sys
+from rlrun import _jax
 
-if "RLRUN_PLUGIN" in os.environ:  # rlrun started this process: one thread a computation, before JAX reads it
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+_jax.need("agents with networks need")
 
-try:
-    import jax  # noqa: F401
-except ImportError as e:
-    NEEDS = f"agents with networks need JAX, which {sys.executable} does not have: pip install 'rlrun[deep]'"
-    if "RLRUN_PLUGIN" in os.environ:
-        sys.exit(NEEDS)
-    raise ImportError(NEEDS) from e
-
-from rlrun.agents.deep import DeepBootstrapQ, DeepQ
-from rlrun.agents.pqn import PQN
-from rlrun.serve import serve
+from rlrun.agents.deep import DeepBootstrapQ, DeepQ  # noqa: E402
+from rlrun.agents.pqn import PQN  # noqa: E402
+from rlrun.serve import serve  # noqa: E402
 
 __all__ = ["PQN", "DeepBootstrapQ", "DeepQ"]
 

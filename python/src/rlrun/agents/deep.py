@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rlrun
+from rlrun import _jax
 from rlrun.agents import networks
 from rlrun.agents.networks import Batch, Design, State
 
@@ -85,7 +86,7 @@ class _Networks(rlrun.VectorAgent):
     @classmethod
     def facts(cls) -> Mapping[str, str]:
         """Return the device on which JAX computes: "cpu", or the name of a GPU."""
-        return networks.facts()
+        return _jax.facts()
 
     def __post_init__(self) -> None:
         bonus = {"bonus_scale": self.bonus_scale} if self.bonus == "rnd" else {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,16 +30,6 @@ FEATURES = 64
 
 BETA_1, BETA_2, TINY = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what it adds to a divisor (Kingma & Ba 2015)."""
-
-
-def facts() -> dict[str, str]:
-    """Return the device on which JAX computes, "cpu" or the name of a GPU, and settings by which numbers differ."""
-    usual: dict[str, Any] = {"JAX_ENABLE_X64": False, "JAX_DISABLE_JIT": False, "JAX_DEFAULT_MATMUL_PRECISION": None}
-    xla = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"  # as a plugin has it
-    usual |= {"XLA_FLAGS": xla, "NVIDIA_TF32_OVERRIDE": None}
-    told = {name: getattr(jax.config, name.lower(), os.environ.get(name)) for name in usual}
-    differs = {name: str(value) for name, value in told.items() if value != usual[name]}
-    return {"device": jax.devices()[0].device_kind, **differs}
 
 
 def check(hidden: tuple[int, ...], **factors: float) -> None:

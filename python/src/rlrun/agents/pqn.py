@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rlrun
+from rlrun import _jax
 from rlrun.agents import networks
 from rlrun.agents.networks import BETA_1, BETA_2, TINY, Draw
 
@@ -214,7 +215,7 @@ class PQN(rlrun.VectorAgent):
     @classmethod
     def facts(cls) -> Mapping[str, str]:
         """Return the device on which JAX computes: "cpu", or the name of a GPU."""
-        return networks.facts()
+        return _jax.facts()
 
     def __post_init__(self) -> None:
         networks.check(self.hidden, rate=self.rate, clip=self.clip)
