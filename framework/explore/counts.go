@@ -186,12 +186,15 @@ func (f *finite) mixing(c *counts, greedy []int, statistic func([]weighed) int, 
 	return statistic(w.weighed), nil
 }
 
+// quantile is Quantile, or its default.
+func (o *Config) quantile() float64 { return cmp.Or(o.Quantile, 0.9) }
+
 // statistic returns what is taken of mixing times.
 func (o *Config) statistic() func([]weighed) int {
 	if o.Mean {
 		return meanTime
 	}
-	return func(times []weighed) int { return quantile(times, o.Quantile) }
+	return func(times []weighed) int { return quantile(times, o.quantile()) }
 }
 
 // meanTime returns the weighted mean of times, rounded up, at least 1; mdp.Never if one of them

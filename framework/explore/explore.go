@@ -255,10 +255,7 @@ func (o *Config) complete(spec framework.Spec) error {
 	if o.Decider.Rule == options.RuleGain && o.Commitment == (options.CommitmentConfig{}) {
 		o.Commitment.Fixed = 1
 	}
-	if o.Quantile == 0 {
-		o.Quantile = 0.9
-	}
-	if !(o.Quantile > 0 && o.Quantile <= 1) {
+	if !(o.Quantile >= 0 && o.Quantile <= 1) {
 		return fmt.Errorf("the quantile of mixing times is %v, must be in (0,1]: %w", o.Quantile, framework.ErrInvalidParams)
 	}
 	if w := &o.Commitment; w.Mixing.MaxSteps == 0 { // what is longer than the cap need not be known
@@ -328,8 +325,8 @@ func (a *explorer) prepare(spec framework.Spec) error {
 			a.initial, a.estimator = a.config.Commitment.Commitment(1), fixed
 		}
 	case Autocorrelation:
-		if a.config.Mean || a.config.Commitment.Mixing.Epsilon > 0 {
-			return fmt.Errorf("the mean of mixing times, and epsilon, are of the estimator %s; %s uses %s: %w", Counts, spec.ID, Autocorrelation, framework.ErrUnsupported)
+		if a.config.Mean || a.config.Quantile > 0 || a.config.Commitment.Mixing.Epsilon > 0 {
+			return fmt.Errorf("mean and quantile of mixing times, and epsilon, are of the estimator %s; %s uses %s: %w", Counts, spec.ID, Autocorrelation, framework.ErrUnsupported)
 		}
 		for i := range a.lanes {
 			a.lanes[i].series, a.lanes[i].all = newSeries(spec), newSeries(spec)

@@ -287,6 +287,10 @@ func TestNewRefuses(t *testing.T) {
 		{"", nil, func(o *Config, s *framework.Spec) { s.RewardHigh = math.Inf(1); o.LowerBound = new(1.5) }},
 		{"tables make no options of kind count-bonus", framework.ErrUnsupported, func(o *Config, _ *framework.Spec) { o.Kinds = []options.Kind{options.CountBonus} }},
 		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Quantile = 2 }},
+		{"the quantile of mixing times is -1", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Quantile = -1 }},
+		{"are of the estimator counts; test/river@1 uses autocorrelation", framework.ErrUnsupported, func(o *Config, s *framework.Spec) {
+			o.Quantile, s.Observation = 0.5, space.Discrete{N: 1 << 40}
+		}},
 		{"there is none of a fixed commitment", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Commitment.Return, o.Commitment.Fixed = true, 3 }},
 		{"has no bound V", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) {
 			o.Decider.Rule, o.Decider.Bound = options.RuleOptimisticStochastic, bandit.V

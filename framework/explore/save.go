@@ -28,7 +28,7 @@ func (a *explorer) of() snapshot.Of {
 	}
 	task := fmt.Sprintf("%d states, %d actions, observations of %d numbers", a.finite.states, a.finite.actions, a.lanes[0].series.width)
 	return snapshot.Of{{Name: "task", Value: task}, {Name: "exploration", Value: fmt.Sprintf("rule %s, bound %s, common %t, lower bound %v, options %v, estimator %d, window %+v, quantile %v, mean %t",
-		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Mean) + theirs}}
+		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.quantile(), c.Mean) + theirs}}
 }
 
 // save implements AgentAbilities.Save.
