@@ -3,8 +3,10 @@ package runcmd
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
@@ -135,10 +137,18 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 	return c.YAML()
 }
 
-// length sets how long evaluations are. The flag --steps is theirs: the runs that
+// length sets how long evaluations are, and refuses a key that a flag sets as well. The flag --steps is theirs: the runs that
 // learn have none.
 func (o *evaluateOptions) length(cmd *cobra.Command, e *plan.Evaluation) error {
 	steps := cmd.Flags().Lookup("steps")
+	for _, set := range cmd.Flags().Lookup("set").Value.(pflag.SliceValue).GetSlice() {
+		path, _, _ := strings.Cut(set, "=")
+		for flag, key := range map[string]string{"episodes": "evaluate.episodes", "steps": "evaluate.steps", "step": "warm_start.step"} {
+			if cmd.Flags().Changed(flag) && (strings.HasSuffix(path, key) || strings.HasPrefix(key, path+".")) {
+				return cli.Usagef("--set %s: --%s sets the same key; give one of the two", set, flag)
+			}
+		}
+	}
 	if cmd.Flags().Changed("episodes") {
 		if e.Episodes = o.episodes; o.episodes < 1 {
 			return cli.Usagef("--episodes must be at least 1, not %d", o.episodes)
