@@ -165,7 +165,7 @@ func (s *Summary) deltaCell(env, agent string) string {
 }
 
 // Shown are the agents that are run in an environment, in the order of SortBy, and of these the
-// first Top. Those without a value are last.
+// first Top. Those without a value are last. Where none has one, all are shown.
 func (s *Summary) Shown(env string) []string {
 	agents := slices.DeleteFunc(slices.Clone(s.Meta.Agents), func(agent string) bool { return s.Meta.Skips(env, agent) })
 	if s.SortBy != "" {
@@ -180,9 +180,9 @@ func (s *Summary) Shown(env string) []string {
 			return r.Mean
 		}
 		slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(value(b), value(a)) })
-	}
-	if s.Top > 0 {
-		agents = agents[:min(s.Top, len(agents))]
+		if s.Top > 0 && s.Top < len(agents) && !math.IsInf(value(agents[0]), -1) {
+			agents = agents[:s.Top]
+		}
 	}
 	return agents
 }

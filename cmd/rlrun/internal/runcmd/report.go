@@ -58,7 +58,7 @@ metric against the time. Times do not reproduce, and no other file has them.
 			if err != nil {
 				return err
 			}
-			if err := sorted(r.Summary, result.Metric(sortBy), top); err != nil {
+			if err := sorted(cmd, r.Summary, result.Metric(sortBy), top); err != nil {
 				return err
 			}
 			missing, err := missingShards(x)
@@ -87,7 +87,7 @@ metric against the time. Times do not reproduce, and no other file has them.
 }
 
 // sorted says in which order the table has its agents.
-func sorted(s *result.Summary, by result.Metric, top int) error {
+func sorted(cmd *cobra.Command, s *result.Summary, by result.Metric, top int) error {
 	has := s.AllMetrics()
 	if by != "" && !slices.Contains(has, by) {
 		return cli.Usagef("--sort: no run has the metric %s; recorded are: %s", by, metric.Names(has))
@@ -95,6 +95,11 @@ func sorted(s *result.Summary, by result.Metric, top int) error {
 	if by != "" {
 		if err := compare.CheckMetric(s.Meta.Define(by)); err != nil {
 			return cli.Usagef("--sort: %w", err)
+		}
+	}
+	for _, env := range s.Meta.Environments {
+		if by != "" && !slices.ContainsFunc(s.Rows, func(r result.Row) bool { return r.Environment == env && r.Metric == by && r.N > 0 }) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is not known in %s: all agents are shown, in the order of the config\n", by, env)
 		}
 	}
 	s.SortBy, s.Top = by, top
