@@ -531,7 +531,7 @@ class Batch(rlrun.VectorEnvironment):
     ("field_", "value", "wrong"),
     [
         ("observations", np.zeros(2), r"observations of shape \(2,\), must be of shape \(2, 2\)"),
-        ("observations", np.zeros((2, 2), complex), "observations has elements of the type complex128"),
+        ("observations", np.zeros((2, 2), complex), "observations has complex numbers"),
         ("rewards", 1.0, r"rewards of shape \(\), must be of shape \(2,\)"),
         ("terminated", [False], r"terminated of shape \(1,\)"),
         ("truncated", np.zeros((2, 1)), "truncated of shape"),
@@ -827,7 +827,7 @@ def test_options_ask_for_steps() -> None:
         (rlrun.Problems(["a", "b"], TWO, steps=[0, -1]), "steps are .* must be whole numbers of at least 0"),
         ([rlrun.Problem(["a"], [[0]])], "1 problems for 2 lanes"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), must be .* \(1, 1\)"),
-        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values has elements of the type"),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values has texts"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [[0]], greedy=-1)], "the greedy option is number -1 of 1"),
     ],
 )
@@ -1173,7 +1173,7 @@ def test_a_close_that_hangs_is_named(capsys: pytest.CaptureFixture[str], monkeyp
         ({"policy": {0: True}}, "in state 0 the action True is not in 0..1"),
         ({"policy": {0: 0.5}}, "in state 0 the action 0.5 is not in"),
         ({"policy": {0: "1"}}, "in state 0 the action '1' is not in"),
-        ({"policy": {0: ["0", "1"]}}, "actions in state 0 has elements of the type"),
+        ({"policy": {0: ["0", "1"]}}, "actions in state 0 has texts"),
         ({"policy": {0: np.ma.array([0.0, 1.0], mask=[True, False])}}, "actions in state 0 is masked"),
         ({"policy": {0: 0}, "end": {0: "0.5"}}, "the probability of ending in state 0 has the type str"),
         ({"policy": {0: 0}, "end": {0: None}}, "the probability of ending in state 0"),
@@ -1204,7 +1204,7 @@ def test_probabilities_of_options_arrive_as_they_are(row: list[float]) -> None:
         ((np.array([0]), {1: [1.0]}), "numbers for the log by name"),
         ((np.array([0]), {"x": [1.0]}, 3), "numbers for the log by name"),
         ((0,), "numbers for the log by name"),
-        ((np.array([0]), {"x": ["1"]}), "the numbers 'x' for the log has elements of the type"),
+        ((np.array([0]), {"x": ["1"]}), "the numbers 'x' for the log has texts"),
         ((np.array([0]), {"x": np.ma.array([1.0], mask=[True])}), "the numbers 'x' for the log is masked"),
     ],
 )
