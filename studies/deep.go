@@ -41,12 +41,12 @@ var deepStudies = map[string]deepStudy{
 	"deep-50":          deepSeas(8, 50, 30, 9001, deepWays(8*50)),
 	"deep":             deepSeas(8, 200, 30, 9001, deepWays(8*200)),
 	"deep-800":         deepSeas(8, 800, 10, 9001, deepWays(8*800)),
-	"deep-10":          deepSeas(10, 200, 10, 9002, deepWays(10*200)),
+	"deep-10":          deepSeas(10, 200, 30, 9002, deepWays(10*200)),
 	"deep-14":          deepSeas(14, 200, 10, 9002, deepWays(14*200)),
-	"deep-pits-500":    deepGrids(500, 10),
-	"deep-pits":        deepGrids(2000, 6),
+	"deep-pits-500":    deepGrids(500, 30),
+	"deep-pits":        deepGrids(2000, 30),
 	"deep-cartpole": {
-		what: "CartPole, 10,000 steps", steps: 10_000, runs: 6, seed: 9002, measure: "Return per episode", perEpisode: true,
+		what: "CartPole, 10,000 steps", steps: 10_000, runs: 30, seed: 9002, measure: "Return per episode", perEpisode: true,
 		cells:    oneCell("return", "cartpole", scale{0, 500}), // an episode has at most 500 steps, each worth 1
 		decimals: 1, ways: deepWays(10_000),
 	},
