@@ -37,22 +37,10 @@ func (c *comparer) margin(env string) float64 {
 }
 
 // oneSided is the p value of the larger of two one-sided tests (Schuirmann 1987): that the
-// difference is at most −margin, and that it is at least margin. test returns the difference
-// after a shift, and the two-sided p value that it is zero.
-func oneSided(margin float64, test func(shift float64) (difference, p float64)) float64 {
-	largest := 0.0
-	for _, shift := range []float64{margin, -margin} {
-		d, p := test(shift)
-		if p /= 2; d*shift <= 0 {
-			p = 1 - p
-		}
-		largest = max(largest, p) // NaN stays
-	}
-	return largest
-}
-
-func shifted(values []float64, by float64) []float64 {
-	return each.Of(values, func(x float64) float64 { return x + by })
+// difference is at most −margin, and that it is at least margin. above returns the p value that
+// sign × difference + margin is zero, which is small if it is above.
+func oneSided(above func(sign float64) float64) float64 {
+	return max(above(1), above(-1)) // NaN stays
 }
 
 // pairedEquivalence fills in Equivalence by sign flips, which assume that differences are
@@ -61,10 +49,10 @@ func (c *comparer) pairedEquivalence(cmp *Comparison, d []result.Rounded, draws 
 	if math.IsNaN(cmp.Margin) {
 		return
 	}
-	cmp.Equivalence = oneSided(cmp.Margin, func(shift float64) (float64, float64) {
-		d := result.Level(each.Of(d, func(x result.Rounded) result.Rounded { return x.Minus(result.Rounded{Value: -shift}) }))
-		p, _ := stat.SignFlip(d, draws, random)
-		return stat.Mean(d), p
+	cmp.Equivalence = oneSided(func(sign float64) float64 {
+		d := result.Level(each.Of(d, func(x result.Rounded) result.Rounded { return x.Minus(result.Rounded{Value: -sign * cmp.Margin}) }))
+		p, _ := stat.SignFlipAbove(each.Of(d, func(x float64) float64 { return sign * x }), draws, random)
+		return p
 	})
 }
 
@@ -73,13 +61,18 @@ func (c *comparer) welchEquivalence(cmp *Comparison, x, y []float64, draws int, 
 	if math.IsNaN(cmp.Margin) {
 		return
 	}
-	cmp.Equivalence = oneSided(cmp.Margin, func(shift float64) (float64, float64) {
-		x := shifted(x, shift)
+	cmp.Equivalence = oneSided(func(sign float64) float64 {
+		x := each.Of(x, func(x float64) float64 { return sign*x + cmp.Margin })
+		y := each.Of(y, func(y float64) float64 { return sign * y })
 		t := stat.Welch(x, y, 1-c.Config.Alpha)
 		if math.IsNaN(t.P) || math.IsInf(t.T, 0) {
-			t.P, _ = stat.Permutation(x, y, draws, random)
+			p, _ := stat.PermutationAbove(x, y, draws, random)
+			return p
 		}
-		return t.Value, t.P
+		if t.Value > 0 {
+			return t.P / 2
+		}
+		return 1 - t.P/2
 	})
 }
 

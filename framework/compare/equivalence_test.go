@@ -98,6 +98,11 @@ func TestEquivalence(t *testing.T) {
 	if c.Equivalence != 1.0/64 || c.Verdict != Equivalent {
 		t.Errorf("six equal differences: p %v, %s", c.Equivalence, c.Verdict)
 	}
+	// A mean difference beyond the margin: −1 ± 0 is the least of the four sums, so all are at least as large.
+	two := experiment("d", 1, []string{"a", "b"}, [][]float64{{0, 0}, {1, 2}})
+	if c := compared(t, []*Input{two}, with(func(o *Config) { o.Margins = map[string]float64{"env 0": 1} })).Comparisons[0]; c.Equivalence != 1 {
+		t.Errorf("a difference beyond the margin: p %v", c.Equivalence)
+	}
 	for _, bad := range []map[string]float64{{"": 0}, {"": math.NaN()}, {"env 7": 1}} {
 		if _, err := Compare([]*Input{in}, with(func(o *Config) { o.Margins = bad })); err == nil {
 			t.Errorf("margins %v are accepted", bad)

@@ -29,7 +29,23 @@ const (
 // bound (1963) is below the least p value that they could give, which is then p. Both
 // keep the level. NaN of no differences.
 func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
-	n := len(d)
+	return signFlip(d, draws, seed, math.Abs)
+}
+
+// SignFlipAbove is SignFlip with one side: the p value is the share of sign vectors s with
+// Σ s d ≥ Σ d. It is small if the differences are above zero.
+func SignFlipAbove(d []float64, draws int, seed uint64) (p float64, exact bool) {
+	return signFlip(d, draws, seed, itself)
+}
+
+func itself(x float64) float64 { return x }
+
+// signFlip counts the sign vectors whose sum is at least as extreme. extreme is math.Abs or itself.
+func signFlip(d []float64, draws int, seed uint64, extreme func(float64) float64) (p float64, exact bool) {
+	n, sides := len(d), 1.0
+	if extreme(-1) > 0 {
+		sides = 2
+	}
 	if n == 0 {
 		return math.NaN(), true
 	}
@@ -42,20 +58,20 @@ func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
 		sum += x
 		squares += x / largest * (x / largest)
 	}
-	least := math.Abs(sum) - slack*scale
+	least := extreme(sum) - slack*scale
 	switch {
-	case least <= 0:
+	case least <= 0 && sides == 2:
 		return 1, n <= exactPairs
 	case n <= exactPairs:
-		return shareBeyond(sortedSums(d[:n/2]), sortedSums(d[n/2:]), least), true
-	case 2*math.Exp(-least/largest*(least/largest)/(2*squares))*float64(draws+1) <= 1:
+		return sides * shareAbove(sortedSums(d[:n/2]), sortedSums(d[n/2:]), least), true
+	case least > 0 && sides*math.Exp(-least/largest*(least/largest)/(2*squares))*float64(draws+1) <= 1:
 		return 1 / float64(draws+1), false
 	}
 	blocks := signBlocks(d)
 	rng := rand.New(rand.NewPCG(seed, uint64(n)))
 	count := 1
 	for k := range draws {
-		if math.Abs(randomSum(blocks, rng)) >= least {
+		if extreme(randomSum(blocks, rng)) >= least {
 			count++
 		}
 		if k+1 == firstDraws && float64(count) >= settled*float64(k+2) {
@@ -65,19 +81,14 @@ func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
 	return float64(count) / float64(draws+1), false
 }
 
-// shareBeyond is the share of pairs of values, one from each ascending list, whose sum
-// is least or more in size. least is positive.
-func shareBeyond(first, second []float64, least float64) float64 {
-	count := 0
-	high, low := len(second), len(second) // second[high:] and second[:low] are beyond
+// shareAbove is the share of pairs of values, one from each ascending list, whose sum is least or more.
+func shareAbove(first, second []float64, least float64) float64 {
+	count, high := 0, len(second) // second[high:] are above
 	for _, a := range first {
 		for high > 0 && a+second[high-1] >= least {
 			high--
 		}
-		for low > 0 && a+second[low-1] > -least {
-			low--
-		}
-		count += len(second) - high + low
+		count += len(second) - high
 	}
 	return float64(count) / float64(len(first)) / float64(len(second))
 }
@@ -155,6 +166,17 @@ const exactAllocations = 1 << 20
 // tried, and exact is true; otherwise random ones as in SignFlip. NaN if a sample is
 // empty.
 func Permutation(x, y []float64, draws int, seed uint64) (p float64, exact bool) {
+	return permutation(x, y, draws, seed, math.Abs)
+}
+
+// PermutationAbove is Permutation with one side: the p value is the share of allocations in which the mean of
+// x less that of y is at least as large. It is small if x is above y.
+func PermutationAbove(x, y []float64, draws int, seed uint64) (p float64, exact bool) {
+	return permutation(x, y, draws, seed, itself)
+}
+
+// permutation counts the allocations whose difference is at least as extreme. extreme is math.Abs or itself.
+func permutation(x, y []float64, draws int, seed uint64, extreme func(float64) float64) (p float64, exact bool) {
 	n, m := len(x), len(y)
 	if n == 0 || m == 0 {
 		return math.NaN(), true
@@ -166,7 +188,7 @@ func Permutation(x, y []float64, draws int, seed uint64) (p float64, exact bool)
 		scale += math.Abs(v)
 	}
 	// The difference of means is a function of the first group's sum.
-	far := func(sum float64) float64 { return math.Abs(sum/float64(n) - (total-sum)/float64(m)) }
+	far := func(sum float64) float64 { return extreme(sum/float64(n) - (total-sum)/float64(m)) }
 	least := far(Mean(x)*float64(n)) - slack*scale
 	if binomial(n+m, n) <= exactAllocations {
 		count, all := 0, 0
